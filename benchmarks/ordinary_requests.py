@@ -105,7 +105,7 @@ def measure(line: dict[str, Any], embedder: str, each: bool) -> Counter[str]:
 
 def forget(app: App, line: dict[str, Any], before: Sequence[str], found: Counter[str]) -> None:
     """Tell the memory to forget one fact, and count what went."""
-    run_operation(app, Call(PERSON), "say", {"utterances": [line["forget"]["text"]]})
+    run_operation(app, Call(PERSON), "say", {"utterance": line["forget"]["text"]})
     left = {*facts(app), *facts(app, archive=True)}
     meant = line["brain"][line["forget"]["fact"]]["text"]
     found["forgotten as asked"] += meant not in left

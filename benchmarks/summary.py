@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from summary_talks import KINDS, Planted, Talk, make_talk
 
 from vaultmind.session.sentences import stemmed
-from vaultmind.session.summary import Rolling, fold, parse_rolling, rewritten, shown, tokens_of
+from vaultmind.session.summary import Rolling, fold, parse_rolling, rendered, shown, tokens_of
 
 LENGTHS = {100: 16, 1000: 40}
 LANGUAGES = ("en", "pl", "ru")
@@ -67,7 +67,7 @@ def summarised(talk: Talk) -> tuple[Rolling, float]:
     for start in range(0, len(talk.messages), EVERY):
         began = time.process_time()
         rolling = fold(rolling, talk.messages[start : start + EVERY])
-        text = rewritten(text, rolling)
+        text = rendered(rolling)
         rolling = parse_rolling(text)
         times.append((time.process_time() - began) * 1000)
     return rolling, statistics.median(times)

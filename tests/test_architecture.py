@@ -18,7 +18,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset(
         {"types", "address", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}
     )
-    | frozenset({"tally"}),
+    | frozenset({"tally", "tables"}),
     frozenset({"config", "locate"}),
     frozenset({"vault"}),
     frozenset({"language"}),

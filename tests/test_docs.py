@@ -159,8 +159,8 @@ def test_every_argument_of_a_tool_is_documented(operation: Operation) -> None:
 
 
 def test_every_resource_and_prompt_is_documented() -> None:
-    assert all(f"`{one.uri}`" in INTERFACES for one in offers.TEMPLATES)
-    assert all(f"`{one.name}`" in INTERFACES for one in offers.PROMPTS)
+    assert f"`{offers.NOTE}{{+path}}`" in INTERFACES
+    assert all(f"`{name}`" in INTERFACES for name in offers.PROMPTS)
 
 
 def test_the_readmes_first_block_is_the_two_commands() -> None:

@@ -54,7 +54,6 @@ def person(tmp_path_factory: pytest.TempPathFactory, hands: Hands) -> Iterator[P
     make_shop(home / "shop")
     with opened(home, hands) as one:
         one.run(f"link {home / 'shop'}")
-        one.run("links --wait")
         one.run("refresh shop")
         yield one
 
@@ -81,10 +80,6 @@ def bare(line: str) -> str:
 def test_the_story_of_a_model_is_true(person: Person, hands: Hands) -> None:
     work_for_weeks(person.app, hands)
     assert check_examples(person, page("learning.md")) >= 6
-
-
-def test_the_operations_are_shown_as_they_are(person: Person) -> None:
-    assert check_examples(person, page("operations.md")) == 1
 
 
 def work_for_weeks(app: App, hands: Hands) -> None:

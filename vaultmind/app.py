@@ -23,12 +23,11 @@ from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
 from vaultmind.memory.changes import Sizes
-from vaultmind.memory.folder import folder_files, make_folder
-from vaultmind.memory.forget.kinds import Messages, Summaries
+from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.forget.tombstones import Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority, grants_file
+from vaultmind.memory.wording import begun, default_identity, page
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
@@ -38,7 +37,7 @@ from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
-from vaultmind.session.context import ContextBuilder, ContextSources
+from vaultmind.session.context import ContextBuilder
 from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm
@@ -195,7 +194,7 @@ class App:
         words, requests = self.words, self.requests
         self.voice = Voice(words, requests, self.gate, self.reader, shows, clock, idle, self._near)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
-        means = ContextSources(
+        self.builder = ContextBuilder(
             reader=self.reader,
             shows=shows,
             hides=self.tombstones.hides,
@@ -205,7 +204,6 @@ class App:
             config=config,
             excludes=self.index.outlet.excludes,
         )
-        self.builder = ContextBuilder(means)
 
     def start(self, *, tends: bool = True) -> None:
         """Begin to load and to follow the vault, in the background; returns at once.
@@ -222,7 +220,7 @@ class App:
 
     def look(self) -> None:
         """Do what was left: identities, what a crash cut short, what was ticked meanwhile."""
-        looks = ((self.gate.repair, "what was cut short"), (self.following.look, "suggestions"))
+        looks = ((self.gate.sweep, "what was cut short"), (self.following.look, "suggestions"))
         look_once(((self.noticing.look, "identities"), *looks))
 
     def close(self) -> None:
@@ -332,8 +330,16 @@ class App:
 
     def init(self, agent: str, language: str, caller: Caller) -> tuple[str, ...]:
         """Make what is missing of the memory folder; return the files that were made."""
-        files = folder_files(self.paths, agent, language, self.config.memory.autonomy)
-        return make_folder(self.gate, files, caller)
+        identity = default_identity(agent, language, self.config.memory.autonomy)
+        files = {
+            self.paths.readme: page("README", language),
+            self.paths.suggestions: begun(language),
+            self.paths.identity(agent): identity,
+        }
+        missing = [path for path in files if not self.reader.exists(path)]
+        for path in missing:
+            self.gate.save(path, lambda _, text=files[path]: text, caller, "init")  # type: ignore[misc]
+        return tuple(missing)
 
     def show(self, agent: str, caller: Caller) -> Shown:
         """Return what an agent knows, with counts."""

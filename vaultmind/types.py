@@ -125,7 +125,7 @@ class MemoryWrite:
     hold: str = ""
     """Why it is put before the person although the caller might write it, in words; else empty."""
     said_on: str = ""
-    """ISO date of what says it, where that is not today: how fresh the fact is."""
+    """ISO date or time of what says it, where that is not now: how fresh the fact is."""
     quote: str = ""
 
 

@@ -10,7 +10,7 @@ from tests.cli.program import environment, run
 from tests.machine import Machine
 from tests.waiting import until
 
-STATUS = {"running", "pid", "version", "started", "vault", "clients", "http_port"}
+STATUS = {"running", "pid", "started", "clients", "http_port"}
 
 
 def test_it_starts_tells_of_itself_and_stops(machine: Machine) -> None:

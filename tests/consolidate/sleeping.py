@@ -19,7 +19,7 @@ from vaultmind.consolidate.summarise import of_session, of_sources
 from vaultmind.consolidate.types import Candidate, Extraction, Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import Fact, Message
 from vaultmind.vault.files import VaultReader

@@ -17,7 +17,7 @@ from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.memory.audit import ASKED, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.erasing import Erasure
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.parts import parts
 

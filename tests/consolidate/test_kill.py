@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.consolidate.sleeping import EVENING, MORNING, Bed, ByRules
+from tests.memory.conftest import read_audit
 from vaultmind.consolidate.types import Request
-from vaultmind.memory.audit import read_audit
 from vaultmind.types import PERSON
 
 WRITES = ("write", "save", "dropped")

@@ -16,8 +16,7 @@ from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import NotFound
 from vaultmind.memory.audit import ASKED, newest_first
 from vaultmind.memory.forget.erasing import Erasure
-from vaultmind.memory.forget.taking import Target
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.taking import Wanted
 from vaultmind.types import PERSON, Caller, Kind, MemoryWrite, SearchRequest
 
 MAIN, OTHER = Caller("agent", "main"), Caller("agent", "other")
@@ -139,9 +138,9 @@ def test_an_erasure_leaves_every_line_that_says_nothing_of_it() -> None:
         '%%{"kind":"decision","text":"Call Bob. Rest"}%% ^e1\nBetween.\n'
         "- 10:00:04 read `bob.md` ^e2\n- my own bullet about Bob\n"
     )
-    target = Target("VaultMind/agents/main/episodes/2026-01-01_001.md", "main", text, "2026-01-01")
-    done = without_episode(target, Wanted(["Bob"]))
-    assert "Bob" not in done.text and "bob" not in done.text
+    path = "VaultMind/agents/main/episodes/2026-01-01_001.md"
+    done = without_episode(text, path, Wanted(["Bob"]))
+    assert "Bob" not in done and "bob" not in done
     for line in ("mine: kept", "My line.", "Between."):
-        assert line in done.text
-    assert without_episode(target, Wanted(["Alice"])).text == text
+        assert line in done
+    assert without_episode(text, path, Wanted(["Alice"])) == text

@@ -69,22 +69,6 @@ def is_open(store: ChromaStore) -> bool:
     return True
 
 
-def test_a_damaged_folder_is_replaced_by_a_fresh_one(tmp_path: Path) -> None:
-    first = ChromaStore(tmp_path)
-    first.open("hash-1")
-    first.add(names(12), vectors(12))
-    first.close()
-    (old,) = tmp_path.iterdir()
-    (old / "chroma.sqlite3").write_bytes(b"\xde\xad\xbe\xef" * 200)
-    second = ChromaStore(tmp_path)
-    second.open("hash-1")
-    assert second.names() == set()
-    second.add(["new"], vectors(1))
-    assert second.names() == {"new"}
-    assert not old.exists()
-    second.close()
-
-
 def test_a_folder_that_a_killed_process_left_is_not_trusted(tmp_path: Path) -> None:
     killed = ChromaStore(tmp_path / "chroma")
     killed.open("hash-1")

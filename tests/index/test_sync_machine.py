@@ -77,13 +77,11 @@ class Life(RuleBasedStateMachine):
         else:
             self.lost = True
 
-    @rule(place=PLACES, lines=LINES, atomic=st.booleans(), heard=st.booleans())
-    def save(self, place: tuple[str, str], lines: list[str], atomic: bool, heard: bool) -> None:
+    @rule(place=PLACES, lines=LINES, heard=st.booleans())
+    def save(self, place: tuple[str, str], lines: list[str], heard: bool) -> None:
         file = self.file(place)
         file.parent.mkdir(parents=True, exist_ok=True)
-        target = file.with_name(".temp") if atomic else file
-        target.write_text("\n".join(lines))
-        target.replace(file)
+        file.write_text("\n".join(lines))
         self.hint(heard, file)
 
     @rule(place=PLACES, heard=st.booleans())

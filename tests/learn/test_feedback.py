@@ -19,8 +19,7 @@ from vaultmind.learn.feedback import (
     without_said,
     written,
 )
-from vaultmind.memory.forget.taking import Target
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.taking import Wanted
 from vaultmind.serve import operations
 from vaultmind.serve.call import Call
 from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
@@ -65,10 +64,9 @@ def test_a_line_goes_with_what_is_erased_and_no_other_line() -> None:
     told = replace(LINE, query="Anna's flat in Lisbon")
     session = "VaultMind/agents/main/memory/sessions/2026-11-22_001.md"
     of = replace(LINE, path=session, anchor="#^m7")
-    target = Target("x.jsonl", "main", "".join(map(written, (LINE, told, of))), "2026-11-22")
-    done = without_said(target, Wanted(["flat in Lisbon"], [("main", "2026-11-22_001", "m7")]))
-    assert done.text == written(LINE)
-    assert [one.place for one in done.taken] == ["line 2", "line 3"]
+    text = "".join(map(written, (LINE, told, of)))
+    wanted = Wanted(["flat in Lisbon"], [(session.removesuffix(".md"), "m7", "")])
+    assert without_said(text, "x.jsonl", wanted) == written(LINE)
 
 
 @pytest.mark.parametrize(
@@ -133,18 +131,17 @@ def test_an_answer_that_links_to_a_hit_or_names_its_path_tells_of_it_once(app: A
     assert [path for _, path, signal in lines(app) if signal == "cite"] == [*paths[1:]]
 
 
-def test_a_verdict_is_said_of_the_last_search_or_of_words(app: App) -> None:
-    def say(**args: str) -> dict[str, object]:
-        return operations.run_operation(app, Call(MAIN), "search_feedback", args)
+def test_a_verdict_is_said_of_the_last_search_that_showed_the_hit(app: App) -> None:
+    def say(line: str) -> str:
+        args = {"action": "feedback", "hits": [line]}
+        return str(operations.run_operation(app, Call(MAIN), "episode", args)["message"])
 
-    hits = search(app, "bread oven")
-    first = say(hit=hits[0]["id"], verdict="useful")
-    assert first["new"] and first["query"] == "bread oven"
-    assert not say(hit=hits[0]["id"], verdict="useful")["new"]
-    assert say(hit=hits[0]["id"], verdict="wrong")["new"]
-    assert say(hit="Notes/Oven.md#Wood", verdict="useful", query="firewood")["anchor"] == "#Wood"
-    with pytest.raises(BadArgument, match="what was asked"):
-        say(hit="Notes/Piec.md", verdict="useful")
+    hit = search(app, "bread oven")[0]["id"]
+    assert "is useful for “bread oven”" in say(f"useful {hit}")
+    assert "was already useful" in say(f"useful {hit}")
+    assert "is wrong" in say(f"wrong {hit}")
+    with pytest.raises(BadArgument, match="No search of yours"):
+        say("useful Notes/Piec.md")
 
 
 def test_nothing_is_kept_of_an_agent_that_keeps_no_records(app: App) -> None:

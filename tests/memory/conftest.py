@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.memory.forget.kinds import Messages, Summaries
+from vaultmind.memory.audit import AuditLine, newest_first
+from vaultmind.memory.forget.hiding import Messages, Summaries
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority
 from vaultmind.memory.writing import GateSettings
@@ -79,6 +80,11 @@ class House:
     def _write(self, op: str, text: str, agent: str, more: dict[str, object]) -> Outcome:
         write = MemoryWrite(op, agent, more.pop("caller", PERSON), text, **more)  # type: ignore[arg-type]
         return self.gate.write(write)
+
+
+def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
+    """Return an agent's audit over all devices, oldest first."""
+    return tuple(newest_first(paths, (agent,)))[::-1]
 
 
 @pytest.fixture

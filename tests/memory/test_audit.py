@@ -5,24 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.memory.conftest import read_audit
 from vaultmind.memory.audit import (
     AuditLine,
     Move,
-    newest_first,
     parse_line,
-    read_audit,
-    ref_of,
-    ref_text,
     render_line,
 )
-from vaultmind.memory.forget.kinds import Ref, SummaryRef
-from vaultmind.memory.forget.taking import Target, without_values
-from vaultmind.memory.forget.wanted import Wanted
-from vaultmind.types import MessageRef
+from vaultmind.memory.forget.taking import Wanted, without_values
 from vaultmind.vault.paths import VaultPaths
 
 TEXT = st.text(max_size=20)
@@ -38,7 +31,7 @@ def test_what_was_written_reads_back(line: AuditLine) -> None:
 @given(st.text(max_size=60))
 def test_no_line_breaks_a_reader_or_an_erasure(raw: str) -> None:
     parse_line(raw)
-    without_values(Target("a.jsonl", "main", raw, ""), Wanted(["a b"]))
+    without_values(raw, "a.jsonl", Wanted(["a b"]))
 
 
 def write(root: Path, *lines: AuditLine, device: str = "one", end: str = "") -> VaultPaths:
@@ -58,29 +51,3 @@ def test_of_a_change_only_what_came_of_it_is_told_and_torn_lines_are_passed_over
         ("aaaa", "written"),
         ("bbbb", "begun"),
     ]
-
-
-def test_devices_are_told_in_order_across_time_zones_each_with_what_undid_it(
-    tmp_path: Path,
-) -> None:
-    later = replace(MADE, time="2026-02-20T09:30:00+00:00", id="cccc", undoes="aaaa")
-    write(tmp_path, MADE)
-    paths = write(tmp_path, later, device="two")
-    told = [(one.id, one.device, one.undone_by) for one in newest_first(paths, ("main",))]
-    assert told == [("cccc", "two", ""), ("aaaa", "one", "cccc")]
-    back = replace(MADE, time="2026-02-20T11:00:00+00:00", id="dddd", undoes="cccc")
-    write(tmp_path, MADE, back)
-    assert [one.undone_by for one in newest_first(paths, ("main",))] == ["", "dddd", ""]
-
-
-@pytest.mark.parametrize(
-    "ref",
-    [
-        MessageRef("main", "2026-02-20_001", "m7"),
-        MessageRef("main", "2026-02-20_001", "", "D1:3#^x"),
-        SummaryRef("main", "VaultMind/agents/main/memory/summaries/L1/L1_001", "p3"),
-        SummaryRef("main", "VaultMind/conversations/scheduler_daily/1.jsonl", "L12"),
-    ],
-)
-def test_a_hidden_message_is_named_and_found_again(ref: Ref) -> None:
-    assert ref_of(ref_text(ref)) == ref

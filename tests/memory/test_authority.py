@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from tests.memory.conftest import NOW, House
 from vaultmind.errors import BadArgument, WriteFailed
-from vaultmind.memory.folder import default_identity
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import (
     LEVELS,
@@ -22,7 +21,6 @@ from vaultmind.memory.rights import (
     VERDICTS,
     Rights,
     mark_of,
-    parse_identity,
 )
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller
@@ -143,16 +141,6 @@ def test_raising_takes_effect_after_the_person_allowed_it(house: House) -> None:
         allow(house, "dexter")
 
 
-def test_a_missing_or_broken_identity_lowers_for_as_long_as_it_is(house: House) -> None:
-    for text, level in (("---\nbroken: [\n---\n", 0), ("", 2), ("---\nautonomy: x\n---\n", 0)):
-        ask(house, "dexter", "---\nautonomy: 3\n---\n")
-        allow(house, "dexter")
-        ask(house, "dexter", text)
-        assert house.authority.level("dexter") == level
-        ask(house, "dexter", "---\nautonomy: 3\n---\n")
-        assert house.authority.level("dexter") == 3
-
-
 @pytest.mark.parametrize("raw", [b"", b"[]", b"\xff", b'{"agents": 1}', b'{"agents": {"a": {}}}'])
 def test_a_broken_file_raises_nobody_and_says_so(house: House, raw: bytes) -> None:
     grants = house.paths.root.with_name(f"grants-{house.paths.root.name}.json")
@@ -167,9 +155,3 @@ def test_a_broken_file_raises_nobody_and_says_so(house: House, raw: bytes) -> No
     grants.rmdir()
     allow(house, "dexter")
     assert (House(house.paths.root).authority.level("dexter"), house.authority.fault) == (3, "")
-
-
-def test_the_identity_of_a_new_agent_is_sound_in_every_language() -> None:
-    for language in ("en", "pl", "ru", "fr"):
-        made = parse_identity("jaskier", default_identity("jaskier", language, 1))
-        assert (made.faults, made.rights.level) == ((), 1) and "Jaskier" in made.text

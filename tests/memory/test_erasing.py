@@ -6,22 +6,24 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.fakes import HashEmbedder
 from tests.machine import fingerprint
-from tests.memory.conftest import MAIN, NOW, House
+from tests.memory.conftest import MAIN, NOW, House, read_audit
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
-from vaultmind.errors import BadArgument, NotAllowed, NotFound, WriteConflict
-from vaultmind.memory.audit import read_audit
-from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure, search
+from vaultmind.errors import NotAllowed, NotFound, WriteConflict
+from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure
+from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
+from vaultmind.memory.gate import Gate
+from vaultmind.memory.writing import GateSettings
 from vaultmind.session.imports import import_file
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import FileText
 from vaultmind.vault.transcript import parse_session
 
 WORDS = "allergic to hazelnuts"
@@ -230,14 +232,15 @@ class Killed(BaseException):
 
 def erasing(house: House, before: Callable[[str], None]) -> Erasing:
     """Return an erasing by the gate's own hands, which fail or die when they are told to."""
-    real = house.gate.erasing
 
-    def edit(relative: str, change: Callable[[FileText | None], str | None]) -> object:
-        before(relative)
-        return real._edit(relative, change)
+    class Dying(Gate):
+        def edit(self, relative: str, change: Callable[[FileText | None], str | None]) -> Any:
+            before(relative)
+            return super().edit(relative, change)
 
-    reader = VaultReader(house.paths, 0)
-    return Erasing(reader, (ERASABLES, None), edit, real._hide, real._note, lambda: NOW)
+    settings = GateSettings("test")
+    gate = Dying(house.paths, settings, (), house.indexer, house.authority, lambda: NOW)
+    return gate.erasing
 
 
 def furnish(house: House) -> None:
@@ -296,14 +299,6 @@ def test_what_could_not_be_changed_makes_it_partial_and_is_named(house: House) -
     assert "azelnut" not in house.file(f"{MEMORY}/active_context.md").read_text()
 
 
-def test_bytes_that_are_left_anywhere_in_the_memory_folder_are_found(house: House) -> None:
-    furnish(house)
-    house.put("VaultMind/models/ranker/x.bin", b"\0\x01" + SAID.upper().encode() + b"\xff")
-    erased = house.gate.erasing.erase(Erasure(WORDS, PERSON), NoIndex())
-    assert erased.outcome == "partial"
-    assert [place.path for place in erased.left] == ["VaultMind/models/ranker/x.bin"]
-
-
 def test_no_agent_may_erase_or_look_at_what_would_be_erased(house: House) -> None:
     furnish(house)
     with pytest.raises(NotAllowed, match="only the person"):
@@ -343,22 +338,7 @@ def test_what_was_hidden_for_it_before_is_erased_too_and_no_undo_brings_it_back(
     assert "hives" not in house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
     assert house.gate.undo("main", forgot, PERSON).outcome == "unchanged"
     ref = MessageRef("main", "2026-02-20_001", "m1")
-    assert house.gate._hiding.show([ref]) == (), "what was erased is not shown again"
+    assert house.gate.hiding.show([ref]) == (), "what was erased is not shown again"
     lifted = render_tombstones([ref], "2027-01-01T00:00:00+01:00", lifted=True)
     house.put(f"{MEMORY}/tombstones-phone.jsonl", lifted)
     assert Tombstones(house.paths).hides("main", "2026-02-20_001", "m1"), "nor by another device"
-
-
-@pytest.mark.parametrize("words", ["", "the", "и", "forget everything"])
-def test_words_that_say_nothing_erase_nothing(house: House, words: str) -> None:
-    furnish(house)
-    with pytest.raises(BadArgument):
-        house.gate.erasing.erase(Erasure(words, PERSON), NoIndex())
-    assert SAID in house.brain()
-
-
-def test_raw_bytes_are_searched_in_any_case(tmp_path: Path) -> None:
-    (tmp_path / "a.bin").write_bytes("x UCZULENIE NA ŻOŁĘDZIE\0".encode())
-    (tmp_path / "b.bin").write_bytes("Bożena, Annals\0".encode())
-    assert [path.name for path in search(tmp_path, "uczulenie na żołędzie")] == ["a.bin"]
-    assert [path.name for path in search(tmp_path, "Anna")] == []

@@ -79,6 +79,6 @@ def test_a_hand_mangled_file_loses_nothing(text: str, write: MemoryWrite) -> Non
     assert kept(text, new)
     assert len(parse(new)) == len(before) + 1
     assert one in parse(new)
-    settled = remove(new, [found for found in parse(new) if found == one])
+    settled = remove(new, next(found for found in parse(new) if found == one))
     assert kept(text, settled)
     assert waiting(settled) == sum(found.state == "waiting" for found in before)

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from vaultmind.memory.forget.taking import (
-    Target,
-    without_facts,
+    Wanted,
+    without_bullets,
     without_messages,
     without_properties,
     without_sentences,
-    without_values,
 )
-from vaultmind.memory.forget.wanted import Wanted
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, parse_session, render_header, render_message
 
 TODAY = "2026-11-22"
-HAZELNUTS = Wanted(["allergic to hazelnuts"])
+HAZELNUTS = Wanted(["allergic to hazelnuts"], today=TODAY)
 PATH = "VaultMind/agents/main/memory/sessions/2026-02-20_001.md"
-
-
-def target(text: str, path: str = "VaultMind/agents/main/memory/x.md") -> Target:
-    return Target(path, "main", text, TODAY)
 
 
 def session(*texts: str, speaker: str = "Anna", topics: tuple[str, ...] = ()) -> str:
@@ -39,9 +31,9 @@ def session(*texts: str, speaker: str = "Anna", topics: tuple[str, ...] = ()) ->
 def test_speakers_topics_and_lines_between_messages_go_too() -> None:
     text = session("Hi.", speaker="Anna Kowalska", topics=("Anna Kowalska", "tea"))
     text += "Anna Kowalska said hi. A note of mine.\n"
-    new = without_messages(target(text, PATH), Wanted(["Anna Kowalska"]))
-    assert "Kowalska" not in new.text
-    parsed = parse_session(new.text)
+    new = without_messages(text, PATH, Wanted(["Anna Kowalska"]))
+    assert "Kowalska" not in new
+    parsed = parse_session(new)
     assert parsed.meta.topics == ("tea",)
     assert parsed.messages[0].message.text == "Hi." and parsed.messages[0].message.id == "D1:1"
 
@@ -72,37 +64,22 @@ The end.
 
 
 def test_a_summary_loses_the_sentences_and_keeps_the_rest() -> None:
-    new = without_sentences(target(SUMMARY), HAZELNUTS)
-    assert "azelnut" not in new.text
-    assert "topics: [oven]" in new.text
-    assert "Anna came home. The shawl is green.\n" in new.text
-    assert "- The oven gets a brick dome\n- Two. Three. ^abcd\n" in new.text
-    assert "> A quotation\n" in new.text and "The end." in new.text
-    assert "^zzzz" not in new.text
-    assert len(new.taken) == 7
-
-
-def test_a_runs_texts_become_marks_and_its_names_stay() -> None:
-    lines = [
-        json.dumps({"role": "user", "time": "t", "content": "I'm allergic to hazelnuts"}),
-        json.dumps({"role": "tool", "parts": [{"text": "zażółć"}, "allergic to hazelnuts"]}),
-        '{"torn": "allergic to hazelnuts',
-        "",
-    ]
-    new = without_values(target("\n".join(lines)), HAZELNUTS)
-    first, second, third, last = new.text.split("\n")
-    assert json.loads(first) == {"role": "user", "time": "t", "content": f"(erased {TODAY})"}
-    assert json.loads(second)["parts"] == [{"text": "zażółć"}, f"(erased {TODAY})"]
-    assert json.loads(third) == {"erased": TODAY} and last == ""
+    new = without_sentences(SUMMARY, PATH, HAZELNUTS)
+    assert "azelnut" not in new
+    assert "topics: [oven]" in new
+    assert "Anna came home. The shawl is green.\n" in new
+    assert "- The oven gets a brick dome\n- Two. Three. ^abcd\n" in new
+    assert "> A quotation\n" in new and "The end." in new
+    assert "^zzzz" not in new
 
 
 def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:
     text = "Bee\u00ads are fine. Aller\u00adgic to ha\u200bzelnuts\ufeff. The oven\u200b works.\n"
-    new = without_sentences(target(text), HAZELNUTS)
-    assert new.text == "Bee\u00ads are fine. The oven\u200b works.\n"
+    new = without_sentences(text, PATH, HAZELNUTS)
+    assert new == "Bee\u00ads are fine. The oven\u200b works.\n"
     fact = "- Aller\u00adgic to hazel\u2060nuts ^k3f9\n  - and badly\n- Bees\n"
-    new = without_facts(target(fact), HAZELNUTS)
-    assert new.text == "- Bees\n" and [one.place for one in new.taken] == ["^k3f9"]
+    new = without_bullets(fact, PATH, HAZELNUTS)
+    assert new == "- Bees\n"
 
 
 WANTED = Wanted(["Olga in Lublin"])
@@ -124,6 +101,5 @@ def test_what_says_it_goes_and_every_other_byte_stays(name: str, newline: str) -
         for text in CASES[name]
     )
     new = without_properties(before, WANTED)
-    assert new.text == after
-    assert new.taken and all(one.place == "front matter" for one in new.taken)
-    assert without_properties(after, WANTED).taken == ()
+    assert new == after
+    assert without_properties(after, WANTED) == after

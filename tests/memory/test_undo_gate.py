@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.memory.conftest import MAIN, NOW, House
-from vaultmind.memory.audit import AuditLine, read_audit
+from tests.memory.conftest import MAIN, NOW, House, read_audit
+from vaultmind.memory.audit import AuditLine
 from vaultmind.memory.changes import Sizes
-from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
+from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, MessageRef, Outcome
@@ -18,8 +18,8 @@ REF = MessageRef("main", "2026-02-20_001", "m7", "D1:3")
 TYPED = "# Main\n\nMy own words.\n\n## Preferences\n\n- [x] typed by hand\n- Drinks black coffee\n"
 
 
-def undo(house: House, line_id: str = "", **more: bool) -> Outcome:
-    return house.gate.undo("main", line_id or last(house).id, PERSON, **more)
+def undo(house: House, line_id: str = "") -> Outcome:
+    return house.gate.undo("main", line_id or last(house).id, PERSON)
 
 
 def lines(house: House) -> tuple[AuditLine, ...]:
@@ -61,21 +61,10 @@ def test_a_conflict_explains_itself_and_changes_nothing(house: House) -> None:
         (f"<<<<<<< a\n{house.brain()}\n>>>>>>> b\n", "is damaged: it holds merge markers"),
     ):
         house.put(path, edited)
-        for dry_run in (True, False):
-            done = undo(house, made.id, dry_run=dry_run)
-            assert done.outcome == "unchanged" and words in done.message, done.message
+        done = undo(house, made.id)
+        assert done.outcome == "unchanged" and words in done.message, done.message
         assert house.brain() == edited
         assert (last(house).op, last(house).outcome) == ("undo", "unchanged")
-
-
-def test_a_dry_run_tells_and_does_nothing(house: House) -> None:
-    house.indexer.messages = [(REF, "I live in Kraków")]
-    house.remember("Lives in Kraków", evidence=REF)
-    house.forget("Lives in Kraków")
-    before, told = house.brain(), lines(house)
-    done = undo(house, dry_run=True)
-    assert "“Lives in Kraków” is back" in done.message and "1 message" in done.message
-    assert (house.brain(), lines(house), hides(house)) == (before, told, True)
 
 
 def test_an_agent_undoes_nothing(house: House) -> None:
@@ -111,16 +100,6 @@ def test_what_moved_to_keep_the_brain_small_comes_back_with_an_undo(small: House
     assert line not in small.brain() and archive.read_text("utf-8").count(line) == 1
 
 
-def test_what_was_said_again_since_does_not_come_back_twice(house: House) -> None:
-    house.remember("Lives in Kraków")
-    house.forget("Lives in Kraków")
-    made = last(house)
-    house.remember("Lives in Kraków")
-    done = undo(house, made.id)
-    assert done.outcome == "unchanged" and "again already" in done.message
-    assert house.brain().count("Lives in Kraków") == 1
-
-
 def test_a_lift_shows_by_every_name_what_any_device_or_copy_of_its_file_hid(house: House) -> None:
     summary = "VaultMind/agents/main/memory/summaries/L1/L1_001"
     part, folder = MessageRef("main", summary, "p3"), house.paths.memory("main")
@@ -130,7 +109,7 @@ def test_a_lift_shows_by_every_name_what_any_device_or_copy_of_its_file_hid(hous
         house.put(f"{folder}/{name}.jsonl", text)
     assert hides(house) and hides(house, part)
     by_block = replace(REF, id="")
-    assert house.gate._hiding.show([by_block]) == (by_block,)
+    assert house.gate.hiding.show([by_block]) == (by_block,)
     assert not hides(house) and not hides(house, replace(REF, block="D1:3")) and hides(house, part)
-    assert house.gate._hiding.show([part, REF]) == (part,), "the other is not hidden any more"
+    assert house.gate.hiding.show([part, REF]) == (part,), "the other is not hidden any more"
     assert not hides(house, part)

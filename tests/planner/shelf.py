@@ -13,7 +13,7 @@ from vaultmind.index.db import Database, FileRow, Journal, file_rows
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.sync import Sync
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.planner.layers import Explored, explore
 from vaultmind.planner.records import record_of
 from vaultmind.planner.structure import Structure

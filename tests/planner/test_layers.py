@@ -87,11 +87,3 @@ def test_changes_since_a_revision_a_day_or_of_late(folder: Shelf) -> None:
         changed("no-such-branch")
     with pytest.raises(BadArgument, match="since"):
         changed("--output=x")
-
-
-def test_a_name_with_a_line_break_stands_on_one_line(folder: Shelf) -> None:
-    folder.write("new\nline.py", '"""Odd."""\n\n\ndef f(): ...\n')
-    folder.commit("Odd")
-    structure = folder.structure()
-    text = explore(structure, which=["L0", "L1", "L2", "L3", "L4", "L5", "L6"]).text
-    assert "new line.py" in text and "\nline.py" not in text

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from vaultmind import tokens
 from vaultmind.planner.candidates import Candidate, Form, Spot
-from vaultmind.planner.pack import (
-    SIZES,
-    forms_of,
-    named_reasons,
-    pack,
-    rendered,
-    running_last,
-)
+from vaultmind.planner.pack import SIZES, forms_of, named_reasons, pack, rendered
 from vaultmind.planner.types import FileRecord, Part, Piece
 from vaultmind.types import Reason
 
@@ -39,9 +32,9 @@ def page(text: str = TEXT, record: FileRecord | None = RECORD, **known: bool) ->
     return Candidate("cart.py", text=text, record=record, **flags)  # type: ignore[arg-type]
 
 
-def spot(name: str, score: float = 1.0, text: str = "") -> Spot:
+def spot(name: str, score: float = 1.0) -> Spot:
     start = TEXT.index(f"def {name}(")
-    return Spot(start, TEXT.index("\n\n", start), f"#{name}", score, text)
+    return Spot(start, TEXT.index("\n\n", start), f"#{name}", score)
 
 
 def forms(
@@ -82,37 +75,10 @@ def test_the_best_file_gets_its_content_before_the_tenth_gets_its_name() -> None
     assert everything == [1] * 10 and share > 0.99
 
 
-def test_a_place_is_cut_at_a_whole_line_where_it_is_too_long() -> None:
-    found = forms(page(), Spot(0, len(TEXT), "", 1.0))
-    longest = max((one for form in found for one in form), key=lambda one: one.tokens)
-    assert longest.tokens <= SIZES["compact"].spot_tokens + 20
-    assert TEXT.startswith(longest.text) and TEXT[len(longest.text)] == "\n"
-
-
-def test_offsets_of_other_bytes_than_those_on_disk_are_not_used() -> None:
-    found = forms(page(is_indexed=False), spot("step_9"))
-    assert all(one.part == "outline" for form in found for one in form)
-
-
 def test_what_earlier_work_changed_goes_first() -> None:
     one = page()
     named = forms(one, spot("step_9"), parts=("step_41",))
     assert ["#step_41"] in [[piece.part for piece in form] for form in named]
-
-
-def test_of_a_note_that_earlier_work_used_the_section_is_shown() -> None:
-    text = "# Oven\n\nOf clay.\n\n## Door\n\nOf oak, 25 cm.\n\n## Roof\n\n" + "Of straw. " * 400
-    parts = (Part("Oven", "h1", 1, 4), Part("Door", "h2", 5, 8), Part("Roof", "h2", 9, 11))
-    record = FileRecord("Oven.md", "sha", "note", "markdown", "Oven", 900, parts=parts)
-    note = page(text, record)
-    last = forms(note, parts=("Door",))[-1]
-    assert [piece.text for piece in last] == ["## Door\n\nOf oak, 25 cm."]
-
-
-def test_of_an_agents_memory_only_what_was_found_is_shown() -> None:
-    one = spot("step_7", text="Prefers short answers")
-    found = forms(page(is_guarded=True), one, detail="verbose")
-    assert [[piece.text for piece in form] for form in found] == [["Prefers short answers"]]
 
 
 def test_a_definition_that_shares_a_word_goes_before_imports_and_heads() -> None:
@@ -138,27 +104,6 @@ def test_a_line_says_what_is_defined_and_never_repeats_the_name_of_the_file() ->
     assert line(code("def a(): ...\n", ("a", 1, 1), ("a.b", 1, 1))) == "cart.py: a"
     assert line(code("x = 1\n")) == "cart.py"
     assert line(page()) == "cart.py: The cart."
-
-
-def test_an_outline_shows_the_line_that_names_a_class_and_not_its_decorator() -> None:
-    found = forms(code("@once\n@twice\ndef refresh():\n    pass\n", ("refresh", 1, 4)))
-    assert any(piece.text == "3: def refresh():" for form in found for piece in form)
-
-
-def test_the_memorys_own_summaries_are_planned_once_and_below_what_they_are_about() -> None:
-    memory = "VaultMind/agents/main/memory"
-    scores = {
-        f"{memory}/active_context.md": 5.0,
-        f"{memory}/summaries/rolling/2026-02-20_001.md": 4.9,
-        "Work/Hiring.md": 3.0,
-        "Work/Else.md": 2.5,
-    }
-    last = running_last([Candidate(path, score=score) for path, score in scores.items()])
-    assert {one.path: one.score for one in last} == {
-        "Work/Hiring.md": 3.0, "Work/Else.md": 2.5, f"{memory}/active_context.md": 2.0,
-    }  # fmt: skip
-    alone = [Candidate(f"{memory}/active_context.md", score=5.0)]
-    assert [one.score for one in running_last(alone)] == [5.0]
 
 
 def test_reasons_say_what_they_are_about_and_what_holds_anyhow_comes_last() -> None:

@@ -35,31 +35,7 @@ def test_a_note_gives_title_headings_links_properties_tags_and_tasks_with_their_
     assert found.abstract == "Brick, not clay. See the schedule and plan.png."
 
 
-def test_comments_and_code_hold_no_tasks_and_no_links() -> None:
-    text = "%% [[Hidden]] %%\n\n```\n- [ ] not a task [[Nor a link]]\n```\n\nSeen.\n"
-    found = record("Note.md", text, "en")
-    assert found.tasks == ()
-    assert found.links == ()
-    assert found.abstract == "Seen."
-
-
 def test_broken_front_matter_is_a_fault_and_the_rest_is_there() -> None:
     found = record("Note.md", "---\na: [1\nb: 2\n---\n# Still here\n", "en")
     assert "front matter" in found.fault
     assert found.parts[0].name == "Still here"
-
-
-def test_a_canvas_gives_what_its_cards_link_to() -> None:
-    text = '{"nodes":[{"id":"1","type":"text","text":"Bake [[Bread]]"}],"edges":[]}'
-    found = record("Board.canvas", text, "en")
-    assert found.links == (Link("link", "Bread"),)
-    assert found.abstract == "Bake Bread"
-
-
-def test_titles_underlined_are_headings_of_other_prose() -> None:
-    found = record("README.rst", "Shop\n====\n\nSells bread.\n\nUse\n---\n", "en")
-    assert [(one.name, one.level, one.line) for one in found.parts] == [
-        ("Shop", 1, 1),
-        ("Use", 2, 6),
-    ]
-    assert (found.title, found.abstract, found.entry) == ("Shop", "Sells bread.", True)

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import OpenToAll
-from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
 from vaultmind.config.links import Link, links_file
-from vaultmind.errors import BadArgument, ConfigError, NotFound
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.vault.paths import VaultPaths
 
@@ -78,17 +77,6 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     desk.close()
 
 
-def test_a_path_below_a_source_is_the_innermost_that_holds_it(desk: Desk) -> None:
-    sources = desk.open(start=False)
-    shop = sources.link(str(desk.shop))
-    (desk.shop / "web/src").mkdir(parents=True)
-    web = sources.link(str(desk.shop / "web"))
-    assert sources.find(str(desk.shop / "src")) is shop
-    assert sources.find(str(desk.shop / "cart.py")) is shop
-    assert sources.find(str(desk.shop / "web/src")) is web
-    assert sources.find(str(desk.vault / "Projects")).kind == "vault"
-
-
 NOT_LINKED = """/: everything, {home}: everything, {home}/..: everything, {vault}: is the vault,
     {vault}/Projects: lies in the vault, {home}/Documents: the vault lies in it,
     {home}/around: the vault lies in it, {home}/.ssh: keys, {home}/.ssh/deep: keys, /etc: system,
@@ -126,24 +114,6 @@ def test_one_folder_has_one_name_and_a_name_one_folder(desk: Desk) -> None:
     assert sources.link(str(desk.home / "code/other"), "Mine").name == "mine"
 
 
-def test_links_that_cannot_be_read_are_left_alone_and_the_vault_goes_on(desk: Desk) -> None:
-    desk.links.parent.mkdir(parents=True)
-    for text in ("{", '{"links": [{"name": "../x", "root": "/tmp"}]}', '{"links": 3}', "[]"):
-        desk.links.write_text(text)
-        sources = desk.open(start=False)
-        assert sources.find("vault").kind == "vault"
-        assert [one.kind for one in sources.all()] == ["vault"]
-        with pytest.raises(ConfigError, match=str(desk.links)):
-            sources.find("shop")
-        with pytest.raises(ConfigError):
-            sources.link(str(desk.shop))
-        assert (
-            "cannot be read" in sources.states()[1].note or "names no" in sources.states()[1].note
-        )
-        assert desk.links.read_text() == text
-        desk.close()
-
-
 def test_unlinking_drops_the_index_and_touches_nothing_else(desk: Desk) -> None:
     sources = desk.open()
     sources.link(str(desk.shop)).index.wait_ready(20)
@@ -156,16 +126,3 @@ def test_unlinking_drops_the_index_and_touches_nothing_else(desk: Desk) -> None:
         sources.unlink("shop")
     assert sources.link(str(desk.shop)).index.wait_ready(20)
     assert sources.unlink(str(desk.shop)).name == "shop"
-
-
-def test_a_linked_folder_that_is_gone_stays_linked_and_is_said(desk: Desk) -> None:
-    desk.open().link(str(desk.shop)).index.wait_ready(20)
-    desk.close()
-    desk.shop.rename(desk.home / "elsewhere")
-    again = desk.open()
-    until(lambda: (state := again.states()[1].index) is not None and state.phase == "failed")
-    state = again.states()[1]
-    assert not state.there and "its index is kept" in state.note
-    assert state.index is not None and state.index.indexed == 1
-    (desk.home / "elsewhere").rename(desk.shop)
-    assert again.states()[1].there

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tests.planner.shelf import NOW, Shelf
-from vaultmind.planner.structure import Structure
+from tests.planner.shelf import Shelf
 
 
 def test_what_has_not_changed_is_a_hit_and_costs_nothing(vault: Shelf) -> None:
@@ -20,19 +19,6 @@ def test_what_has_not_changed_is_a_hit_and_costs_nothing(vault: Shelf) -> None:
     assert structure.verify(["A.md"])
 
 
-def test_the_background_reads_what_comes(vault: Shelf) -> None:
-    vault.write("A.md", "# One\n")
-    vault.sync.reconcile()
-    structure = Structure("shelf", vault.state / "structure.db", vault, clock=lambda: NOW)
-    vault.opened.append(structure)
-    for name in ("A.md", "B.md"):
-        vault.write(name, "# Two\n")
-        vault.sync.reconcile()
-        while structure.step():
-            pass
-        assert structure.record(name) is not None
-
-
 def test_an_excluded_file_is_gone_as_soon_as_the_rules_say_so(vault: Shelf) -> None:
     vault.write("Private/A.md", "# One\n")
     structure = vault.structure()
@@ -41,17 +27,6 @@ def test_an_excluded_file_is_gone_as_soon_as_the_rules_say_so(vault: Shelf) -> N
     vault.sync._rules = None  # as the next comparison begins
     assert not structure.verify(["Private/A.md"])
     assert structure.record("Private/A.md") is None
-
-
-def test_large_and_minified_files_are_named_and_not_looked_into(folder: Shelf) -> None:
-    folder.write("big.py", "x = 1\n" * 180_000)
-    folder.write("script.min.py", "def a(): ...\n")
-    folder.write("bundle.js", "var a=1;" * 1000)
-    structure = folder.structure()
-    records = structure.records()
-    for path in ("script.min.py", "bundle.js", "big.py"):
-        assert records[path].definitions == ()
-        assert "not looked into" in records[path].fault or "limit" in records[path].fault
 
 
 def test_records_come_back_after_a_restart_and_a_damaged_file_is_made_anew(vault: Shelf) -> None:

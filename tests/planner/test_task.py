@@ -43,17 +43,6 @@ def test_files_of_sign_in_and_payment_are_critical_and_tests_less() -> None:
     assert 0 < risk_of_path("tests/test_login.py") < risk_of_path("login.py")
 
 
-def test_another_task_source_or_kind_has_another_fingerprint() -> None:
-    prints = {
-        understand(task, source).task_fingerprint
-        for task in ("Fix the cart", "Fix the basket", "Add a cart", "Fix the cart #7", "cart 401")
-        for source in ("shop", "blog")
-    }
-    assert len(prints) == 10
-    long = "word " * 4000
-    assert understand(f"{long}a{long}", "s") != understand(f"{long}b{long}", "s")
-
-
 def test_a_task_of_nothing_but_go_on_names_nothing() -> None:
     assert names_nothing("do it") and names_nothing("dalej") and names_nothing("")
     assert not names_nothing("fix the cart") and not names_nothing(TRACEBACK)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.serve.daemons import House
+from tests.machine import Machine
 from tests.serve.test_hook import event_of, quiet, run
 from tests.session.transcripts import Script
 from tests.waiting import until
@@ -22,44 +22,44 @@ PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
 SECRET = "ghp_0123456789abcdefABCDEF0123456789abcd"
 
 
-def used(house: House, script: Script, tool: str, asked: Any, **more: Any) -> dict[str, Any]:
+def used(house: Machine, script: Script, tool: str, asked: Any, **more: Any) -> dict[str, Any]:
     """Return what Claude Code gives on stdin after a tool."""
     named = {"tool_name": tool, "tool_input": asked, "tool_response": {}, **more}
     id = f"toolu_{time.monotonic_ns()}"
     return event_of(script, cwd=str(house.vault), tool_use_id=id, **named)
 
 
-def notes(house: House) -> str:
+def notes(house: Machine) -> str:
     folder = house.vault / "VaultMind/agents/main/episodes"
     return "\n".join(one.read_text("utf-8") for one in sorted(folder.glob("*.md")))
 
 
-def left(house: House) -> list[str]:
+def left(house: Machine) -> list[str]:
     found = spool.waiting(str(house.config.state_dir))
     return [json.dumps(one) for one in found if "source" not in one]
 
 
 def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(
-    indexed_house: House, tmp_path: Path
+    shared_house: Machine, tmp_path: Path
 ) -> None:
     script = Script(tmp_path / "p/told.jsonl", "told")
-    common = event_of(script, cwd=str(indexed_house.vault))
-    run(indexed_house, "UserPromptSubmit", common | {"prompt": TASK})
-    read = used(indexed_house, script, "Read", {"file_path": str(indexed_house.vault / "Oven.md")},
+    common = event_of(script, cwd=str(shared_house.vault))
+    run(shared_house, "UserPromptSubmit", common | {"prompt": TASK})
+    read = used(shared_house, script, "Read", {"file_path": str(shared_house.vault / "Oven.md")},
                 tool_response={"type": "text", "file": {"content": f"230 {SECRET}"}})  # fmt: skip
-    assert quiet(run(indexed_house, "PostToolUse", read))
-    assert quiet(run(indexed_house, "PostToolUse", used(indexed_house, script, "Edit", {
+    assert quiet(run(shared_house, "PostToolUse", read))
+    assert quiet(run(shared_house, "PostToolUse", used(shared_house, script, "Edit", {
         "file_path": "Oven.md", "old_string": "230", "new_string": SECRET})))  # fmt: skip
-    failed = used(indexed_house, script, "Bash", {"command": f"TOKEN={SECRET} pytest -q"},
+    failed = used(shared_house, script, "Bash", {"command": f"TOKEN={SECRET} pytest -q"},
                   error="Exit code 1\n1 failed", is_interrupt=False)  # fmt: skip
-    assert quiet(run(indexed_house, "PostToolUseFailure", failed))
-    assert quiet(run(indexed_house, "SessionEnd", common | {"reason": "other"}))
-    until(lambda: TASK in notes(indexed_house) and "state: ended" in notes(indexed_house))
-    text = notes(indexed_house)
+    assert quiet(run(shared_house, "PostToolUseFailure", failed))
+    assert quiet(run(shared_house, "SessionEnd", common | {"reason": "other"}))
+    until(lambda: TASK in notes(shared_house) and "state: ended" in notes(shared_house))
+    text = notes(shared_house)
     for wanted in ("read [[Oven.md]]", "edited [[Oven.md]]", "ran: pytest (failed)"):
         assert wanted in text
     assert SECRET[:12] not in text and "TOKEN" not in text
-    until(lambda: not left(indexed_house), 30)
+    until(lambda: not left(shared_house), 30)
 
 
 # --- what leaves the hook ---------------------------------------------------------------------
@@ -77,16 +77,10 @@ def given(tool: str, asked: Any, answered: Any = None, **more: Any) -> dict[str,
          {"reads": ["/w/a.py"], "chars": 8}),
         ("Edit", {"file_path": "a.py", "old_string": "s", "new_string": "t"}, {"oldString": "s"},
          {"edits": ["/w/a.py"]}),
-        ("Write", {"file_path": "/w/a.py", "content": "s"}, {"type": "create", "content": "s"},
-         {"edits": ["/w/a.py"], "made": True}),
         ("Grep", {"pattern": "p"}, {"mode": "content", "filenames": [],
                                     "content": "src/a.py:3:secret\nsrc/a.py:9:x\n12:y"},
          {"query": "p", "found": ["/w/src/a.py"]}),
-        ("Glob", {"pattern": "**/*.py"}, {"filenames": [f"{n}.py" for n in range(300)]},
-         {"query": "**/*.py", "found": [f"/w/{n}.py" for n in range(5)]}),
         ("Read", {"file_path": "a\0b"}, {}, None),
-        ("Read", {"file_path": "a\ud800"}, {}, None),
-        ("Read", "a.py", None, None),
         ("Bash", {"command": "ls -la && echo secret > x"}, {"stdout": "secret"}, None),
         ("WebFetch", {"url": "https://x.example/?key=secret"}, {}, None),
     ],
@@ -114,13 +108,12 @@ def changed(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return dict(output["updatedInput"])
 
 
-@pytest.mark.parametrize("tool", ["Task", "Agent"])
 def test_a_sub_agent_reads_first_what_belongs_to_its_task(
-    indexed_house: House, tmp_path: Path, tool: str
+    shared_house: Machine, tmp_path: Path
 ) -> None:
     task = {"description": "Ask the oven", "prompt": PROMPT, "subagent_type": "general-purpose"}
-    given = used(indexed_house, Script(tmp_path / "none.jsonl"), tool, task)
-    found = changed(run(indexed_house, "PreToolUse", given))
+    given = used(shared_house, Script(tmp_path / "none.jsonl"), "Task", task)
+    found = changed(run(shared_house, "PreToolUse", given))
     text = found.pop("prompt")
     kept = dict(given["tool_input"])
     assert text.startswith(OPENING) and text.endswith(f"The task:\n\n{kept.pop('prompt')}")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.daemons import ROOT, House
-from vaultmind.client import launch
+from tests.machine import ROOT, Machine
+from vaultmind.client import launch, wire
 from vaultmind.client.client import Client
 from vaultmind.config import Flags, load_config
 from vaultmind.errors import DaemonUnavailable, VaultLocked
@@ -23,7 +23,7 @@ from vaultmind.serve.lock import VaultLock
 HELLO = launch.hello("ops", kind="person", client="test")
 
 
-def test_many_who_start_it_at_once_share_one_daemon(house: House) -> None:
+def test_many_who_start_it_at_once_share_one_daemon(house: Machine) -> None:
     config = house.config
     with ThreadPoolExecutor(5) as pool:
         reached = list(pool.map(lambda _: launch.connect(config, HELLO), range(5)))
@@ -33,16 +33,12 @@ def test_many_who_start_it_at_once_share_one_daemon(house: House) -> None:
     assert len(pids) == 1
 
 
-def test_a_vault_has_one_daemon_whatever_the_state_folder(house: House, tmp_path: Path) -> None:
-    house.running(forked=False)
+def test_a_vault_has_one_daemon_whatever_the_state_folder(house: Machine, tmp_path: Path) -> None:
+    house.begin()
     flags = Flags(vault=str(house.vault), state_dir=str(tmp_path / "other"))
-    other = load_config(flags, env=house.environment)
+    other = load_config(flags, env=house.env)
     before = sorted(house.vault.rglob("*"))
-    with pytest.raises(DaemonUnavailable) as refused:
-        launch.connect(other, HELLO)
-    words = str(refused.value)
-    assert "serves the vault" in words and "--state-dir" in words
-    with pytest.raises(VaultLocked):
+    with pytest.raises(VaultLocked, match=r"serves the vault .* with another state folder"):
         VaultLock(other).acquire()
     assert sorted(house.vault.rglob("*")) == before, "the guard writes nothing into the vault"
     house.kill()
@@ -50,21 +46,22 @@ def test_a_vault_has_one_daemon_whatever_the_state_folder(house: House, tmp_path
     assert launch.stop(other)
 
 
-def test_a_killed_daemon_leaves_nothing_that_hinders_the_next(house: House) -> None:
-    first = house.running()
+def test_a_killed_daemon_leaves_nothing_that_hinders_the_next(house: Machine) -> None:
+    house.begin()
+    first = house.pid()
     house.kill()
     assert house.socket.exists(), "the stale socket is what this test is about"
     launch.connect(house.config, HELLO).close()
-    assert house.pid() != first.pid
+    assert house.pid() != first
     assert stat.S_IMODE(house.socket.stat().st_mode) == 0o600
     assert stat.S_IMODE(house.config.state_dir.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly(house: House, number: signal.Signals) -> None:
-    child = house.running()
+def test_a_signal_ends_it_cleanly(house: Machine) -> None:
+    child = house.begin()
     client = launch.connect(house.config, HELLO)
-    child.send_signal(number)
+    assert child
+    child.send_signal(signal.SIGTERM)
     assert child.wait(20) == 0
     assert client.receive() == {}
     client.close()
@@ -72,21 +69,21 @@ def test_a_signal_ends_it_cleanly(house: House, number: signal.Signals) -> None:
     assert house.log.rstrip().endswith("stopped")
 
 
-def test_with_its_state_folder_gone_it_makes_way(house: House) -> None:
-    child, folder = house.running(), house.config.state_dir
+def test_with_its_state_folder_gone_it_makes_way(house: Machine) -> None:
+    child, folder = house.begin(), house.config.state_dir
     gone = folder.rename(folder.with_name("gone"))  # at once, while the daemon writes into it
     shutil.rmtree(gone, ignore_errors=True)
     with Client.connect(house.config) as client:
-        assert client.call("daemon_status", {})["pid"] != child.pid
+        assert child and client.call("daemon_status", {})["pid"] != child.pid
     assert child.wait(20) == 0
-    assert house.status()["running"], "the old daemon left the new one's socket alone"
+    assert house.pid(), "the old daemon left the new one's socket alone"
 
 
-def test_an_older_daemon_is_replaced(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    child = house.running()
+def test_an_older_daemon_is_replaced(house: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = house.begin()
     monkeypatch.setattr(launch, "__version__", "999.0.0")
     reached = launch.connect(house.config, HELLO)
-    assert reached.peer["pid"] != child.pid, "a new one, and used though it is no younger"
+    assert child and reached.peer["pid"] != child.pid, "a new one, though it is no younger"
     reached.close()
     assert child.wait(20) == 0
 
@@ -106,7 +103,7 @@ def test_the_pipe_imports_next_to_nothing() -> None:
     assert not loaded & (heavy | {"dataclasses", "tomllib", "logging", "subprocess", "filelock"})
 
 
-def test_an_in_process_owner_is_respected(house: House) -> None:
+def test_an_in_process_owner_is_respected(house: Machine) -> None:
     lock = VaultLock(house.config)
     lock.acquire()
     try:
@@ -117,3 +114,23 @@ def test_an_in_process_owner_is_respected(house: House) -> None:
     launch.connect(house.config, HELLO).close()
     with pytest.raises(VaultLocked, match=f"The daemon .pid {house.pid()}"):
         VaultLock(house.config).acquire()
+
+
+# --- the socket -------------------------------------------------------------------------------
+
+
+def test_a_long_state_folder_gets_a_short_socket_closed_to_others(tmp_path: Path) -> None:
+    folder = str(tmp_path / ("deep" * 40))
+    path = wire.socket_path(folder)
+    assert len(os.fsencode(path)) <= wire.MAX_PATH_BYTES
+    with wire.listen(folder):
+        assert stat.S_IMODE(Path(path).parent.stat().st_mode) == 0o700
+        wire.dial(folder).close()
+    wire.remove(path)
+
+
+def test_a_folder_that_others_can_change_is_not_trusted(tmp_path: Path) -> None:
+    with wire.listen(str(tmp_path)):
+        tmp_path.chmod(0o770)
+        with pytest.raises(DaemonUnavailable, match="can be changed by other users"):
+            wire.dial(str(tmp_path))

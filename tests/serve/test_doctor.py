@@ -36,7 +36,7 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
         for path, torn in (*notes, (models / "active.json", b"{")):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(torn)
-        app.index.refresh(["Notes/Latin.md"])
+        run_operation(app, Call(PERSON), "refresh", {})
         body = run_operation(app, Call(PERSON), "doctor", {})
         faulty = [check for check in body["checks"] if check["result"] != "ok"]
         text = "\n".join(f"{check['name']}: {check['what']}" for check in faulty)

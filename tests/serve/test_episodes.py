@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
-from vaultmind.errors import BadArgument, PathRefused, VaultMindError
+from vaultmind.errors import BadArgument, PathRefused
 from vaultmind.serve.call import Call
 from vaultmind.serve.operations import run_operation
 from vaultmind.types import PERSON, Caller
@@ -62,12 +62,6 @@ def sound(answer: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-# --- the contract -----------------------------------------------------------------------------
-
-
-# --- the tool ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -96,17 +90,6 @@ def test_what_does_not_belong_is_refused_and_nothing_is_written(
     assert note(app, begun) == before
 
 
-def test_hits_of_a_search_are_judged_by_the_same_tool(app: App) -> None:
-    hits = run_operation(app, Call(MAIN), "memory_search", {"query": "bread oven"}, "mcp")["hits"]
-    told = sound(tool(app, action="feedback", hits=[f"useful {hits[0]['id']}"]))
-    assert told["judged"] == 1 and "episode" not in told
-    with pytest.raises(VaultMindError, match="search"):
-        tool(app, DEXTER, action="feedback", hits=["useful nothing"])
-    tool(app, action="start", task=TASK)
-    both = sound(tool(app, action="feedback", outcome="partial", hits=[f"wrong {hits[0]['id']}"]))
-    assert both["judged"] == 1 and both["state"] == "running"
-
-
 # --- which episode ----------------------------------------------------------------------------
 
 
@@ -123,12 +106,6 @@ def test_several_that_run_are_named_and_a_session_finds_its_own(app: App) -> Non
     assert tool(app, action="end")["episode"] == first["episode"]
 
 
-# --- who may ----------------------------------------------------------------------------------
-
-
-# --- what is kept, and what is shown ----------------------------------------------------------
-
-
 def test_secrets_and_private_passages_never_reach_the_note(app: App) -> None:
     private = "<private>the cellar</private>"
     begun = tool(app, action="start", task=f"fix the oven, key {KEY} {private}")
@@ -136,6 +113,3 @@ def test_secrets_and_private_passages_never_reach_the_note(app: App) -> None:
     ended = tool(app, action="end", outcome="failed", note=f"{KEY} was refused {private}")
     text = note(app, begun) + json.dumps(ended) + json.dumps(op(app, "episode_show"))
     assert "AKIA" not in text and "cellar" not in text
-
-
-# --- retention --------------------------------------------------------------------------------

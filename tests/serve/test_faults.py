@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.serve.vaults import open_vault
 from vaultmind.serve.operations import Call, run_operation
-from vaultmind.types import PERSON, Caller, MemoryWrite
+from vaultmind.types import PERSON, MemoryWrite
 
 DEEP = 20_000
 NESTED = {
@@ -35,36 +33,3 @@ def test_a_front_matter_nested_thousands_deep_stops_nobody(tmp_path: Path, neste
             run_operation(app, Call(PERSON), operation, {})
         shown = run_operation(app, Call(PERSON), "memory_show", {})
         assert "Knits" in str(shown["sections"]) and "Plays chess" in str(shown["sections"])
-
-
-WORST = {
-    "spaces": " " * 50_000 + "x",
-    "many words": " ".join(f"w{i:05}q" for i in range(7_000)),
-    "tags": " ".join(f"#t{i}" for i in range(8_000)),
-}
-PATIENCE = 20.0
-"""Seconds that one answer may take on a machine at a tenth of its speed."""
-
-
-@pytest.mark.parametrize("worst", WORST)
-def test_texts_of_one_kind_hold_nobody_up(tmp_path: Path, worst: str) -> None:
-    agent = Call(Caller("agent", "main", "test"))
-    with open_vault(tmp_path) as app:
-        (app.config.vault / "Worst.md").write_text(WORST[worst], "utf-8")
-
-        def work() -> None:
-            message = {"role": "user", "text": WORST[worst]}
-            run_operation(app, agent, "session_log", {"messages": [message]})
-            run_operation(app, agent, "context_build", {})
-            app.index.refresh(["Worst.md"])
-            run_operation(app, agent, "memory_fetch", {"id": "Worst.md"})
-
-        worker = threading.Thread(target=work)
-        worker.start()
-        slowest, beats = 0.0, 0
-        while worker.is_alive() or not beats:
-            begun = time.perf_counter()
-            run_operation(app, Call(PERSON), "memory_search", {"query": "bread oven"})
-            slowest, beats = max(slowest, time.perf_counter() - begun), beats + 1
-        worker.join()
-        assert slowest < PATIENCE

@@ -83,8 +83,8 @@ WITHOUT_NAME = {
                 {"action": "event", "session_id": "d1", "events": ["read a.md"]},
                 {"action": "event", "events": ["decision of wood"]},
                 {"action": "end", "session_id": "d1"}, {"action": "end", "outcome": "success"},
-                {"action": "feedback", "session_id": "d1", "outcome": "failed"}],
-    "search_feedback": [{"hit": "Oven.md", "verdict": "useful", "query": SECRET}],
+                {"action": "feedback", "session_id": "d1", "outcome": "failed"},
+                {"action": "feedback", "hits": ["useful Oven.md"]}],
     "model_status": [{}],
     "model_train": [{"wait_seconds": 5}],
     "model_activate": [{"model": "code-1"}],
@@ -147,25 +147,10 @@ def test_its_chunk_ids_and_resources_lead_nowhere(app: App) -> None:
         assert SECRET in said(app, JASKIER, "memory_fetch", {"id": id_})
     told = []
     for who in ("dexter", "nobody"):
-        for what in ("brain", "active_context"):
-            with pytest.raises(VaultMindError) as error:
-                offers.read(app, MAIN, f"memory://{who}/{what}")
-            told.append(str(error.value).replace(who, "NAME"))
-    assert told[:2] == told[2:]
-    with pytest.raises(VaultMindError):
-        offers.read(app, MAIN, f"note:///{BRAIN}")
-
-
-def test_words_that_name_it_are_understood_as_if_it_were_not_there(app: App) -> None:
-    sentence = "What does NAME know about me?"
-    heard = [
-        app.voice.hear(MAIN, "main", sentence.replace("NAME", who))
-        for who in ("Dexter", "Zbigniew")
-    ]
-    assert heard[0].outcome.agent == heard[1].outcome.agent == "main"
-    assert heard[0].intent.intent == heard[1].intent.intent
-    assert not any(SECRET in fact for fact in heard[0].facts)
-    assert app.voice.hear(JASKIER, "jaskier", "What does Dexter know about me?").facts
+        with pytest.raises(VaultMindError) as error:
+            offers.read(app, MAIN, f"note:///{BRAIN.replace('dexter', who)}")
+        told.append(str(error.value).replace(who, "NAME"))
+    assert told[0] == told[1]
 
 
 def test_its_episodes_are_in_no_figure(app: App) -> None:

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from tests import nursery
+from tests.machine import Machine
 from tests.nursery import Ended
-from tests.serve.daemons import House
 from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.client import hook, wire
-from vaultmind.client.client import Client
 from vaultmind.session import spool
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
@@ -28,11 +27,11 @@ def script(tmp_path: Path) -> Script:
     return Script(tmp_path / "projects/p/5f1c-1.jsonl")
 
 
-def run(house: House, event: str, given: object, *flags: str, **environment: str) -> Ended:
+def run(house: Machine, event: str, given: object, *flags: str, **environment: str) -> Ended:
     """Run the hook with its JSON on stdin."""
     words = ["hook", "claude-code", event, "--vault", str(house.vault), *flags]
     text = given if isinstance(given, str) else json.dumps(given)
-    variables = house.environment | PATIENT | environment
+    variables = house.env | PATIENT | environment
     if house.forked:
         return nursery.run(words, variables, given=text)
     done = subprocess.run(
@@ -69,24 +68,24 @@ def quiet(done: Ended) -> bool:
     return (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def sessions(house: House, agent: str = "main") -> list[Path]:
-    folder = house.vault / f"VaultMind/agents/{agent}/memory/sessions"
+def sessions(house: Machine) -> list[Path]:
+    folder = house.vault / "VaultMind/agents/main/memory/sessions"
     return sorted(folder.glob("*.md")) if folder.is_dir() else []
 
 
-def write_brain(house: House) -> None:
+def write_brain(house: Machine) -> None:
     brain = house.vault / "VaultMind/agents/main/memory/brain.md"
     brain.parent.mkdir(parents=True, exist_ok=True)
     brain.write_text("## User\n\n- Is called Anna ^a1b2\n", "utf-8")
 
 
-def test_a_talk_is_written_down_and_claude_is_reminded(shared_house: House, script: Script) -> None:
+def test_a_talk_is_written_down_and_claude_is_reminded(
+    shared_house: Machine, script: Script
+) -> None:
     house = shared_house
     write_brain(house)
     begun = run(house, "SessionStart", event_of(script, source="startup"))
     assert "Is called Anna" in told(begun, "SessionStart")
-    with Client.connect(house.config) as client:
-        client.call("index", {"vectors": False})
     prompt = event_of(script, prompt="How hot does the oven bake?")
     asked = run(house, "UserPromptSubmit", prompt)
     assert "230 degrees" in told(asked, "UserPromptSubmit")
@@ -100,13 +99,13 @@ def test_a_talk_is_written_down_and_claude_is_reminded(shared_house: House, scri
 
 
 def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_prompt(
-    plain_house: House, script: Script
+    plain_house: Machine, script: Script
 ) -> None:
     house = plain_house
     write_brain(house)
     assert quiet(run(house, "SessionStart", event_of(script, source="startup")))
     assert quiet(run(house, "Stop", event_of(script))), "and no second one is started"
-    until(lambda: house.status()["running"], 30)
+    until(house.pid, 30)
     script.user("Hello")
     at_home = {"prompt": "Hello", "transcript_path": "~/projects/p/5f1c-1.jsonl"}
     context = told(run(house, "UserPromptSubmit", event_of(script, **at_home)),
@@ -118,15 +117,15 @@ def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_p
 
 
 def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
-    house: House, script: Script
+    house: Machine, script: Script
 ) -> None:
-    house.running()
+    house.begin()
     script.user("Said before the kill.")
     run(house, "Stop", event_of(script))
     house.kill()
     script.user("Said after the kill.")
     assert quiet(run(house, "SessionEnd", event_of(script, reason="other")))
-    until(lambda: house.status()["running"], 30)
+    until(house.pid, 30)
     other = Script(script.path.with_name("other.jsonl"), "other")
     run(house, "SessionStart", event_of(other, source="startup"))
     (session,) = sessions(house)
@@ -135,9 +134,9 @@ def test_what_was_said_before_a_kill_is_taken_down_once_all_the_same(
     assert text.count("> Said before") == text.count("> Said after") == 1
 
 
-@pytest.mark.parametrize("event", hook.CAPTURED)
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
 def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
-    house: House, script: Script, event: str
+    house: Machine, script: Script, event: str
 ) -> None:
     config = house.vault.parent / "mine.toml"
     config.write_text("[index]\nwatch = false\n", "utf-8")
@@ -151,7 +150,7 @@ def test_no_event_is_lost_with_a_configuration_and_a_daemon_that_hangs(
     assert errand["end"] == (event == "SessionEnd")
 
 
-def test_the_messenger_imports_next_to_nothing(house: House, script: Script) -> None:
+def test_the_messenger_imports_next_to_nothing(house: Machine, script: Script) -> None:
     code = (
         "import sys; from vaultmind.entry import main; sys.executable = '/bin/true'; "
         "code = main(['hook', 'claude-code', 'Stop', '--vault', sys.argv[1]]); "
@@ -159,7 +158,7 @@ def test_the_messenger_imports_next_to_nothing(house: House, script: Script) -> 
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(house.vault)],
-        input=json.dumps(event_of(script)), env=house.environment | PATIENT,
+        input=json.dumps(event_of(script)), env=house.env | PATIENT,
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     code_, _, *modules = done.stdout.split()
@@ -170,7 +169,7 @@ def test_the_messenger_imports_next_to_nothing(house: House, script: Script) -> 
 
 
 def test_the_log_of_failures_says_nothing_of_what_was_said(
-    shared_house: House, script: Script
+    shared_house: Machine, script: Script
 ) -> None:
     house = shared_house
     secret = event_of(script, prompt="My sister's name is Hildegard.", transcript_path="/x.txt")

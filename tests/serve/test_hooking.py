@@ -70,17 +70,6 @@ def text_of(app: App, session: str, agent: str = "main") -> str:
 # --- taking down ---------------------------------------------------------------------------
 
 
-def test_only_what_was_added_is_read_and_a_torn_line_waits(app: App, script: Script) -> None:
-    talk_about_bread(script)
-    session = tell(app, script, "Stop")["session"]
-    script.user("And rye?")
-    script.tear('{"type":"user","uuid":"torn","mess')
-    assert tell(app, script, "UserPromptSubmit")["new"] == 1
-    script.tear('age":{"role":"user","content":"Torn, then whole."}}\n')
-    assert tell(app, script, "Stop")["new"] == 1
-    assert texts(app, session)[-2:] == ["And rye?", "Torn, then whole."]
-
-
 def test_what_a_person_deleted_by_hand_does_not_come_back_after_a_restart(
     tmp_path: Path, script: Script
 ) -> None:
@@ -107,7 +96,7 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
     talk_about_bread(script)
     app = open_app(config_of(tmp_path), embedder=HashEmbedder())
     session = tell(app, script, "Stop")["session"]
-    found = run_operation(app, Call(PERSON), "erase_preview", {"text": "sourdough"})
+    found = run_operation(app, Call(PERSON), "erase", {"text": "sourdough"})
     run_operation(app, Call(PERSON), "erase", {"text": "sourdough", "seal": found["seal"]})
     app.close()
     app = open_app(config_of(tmp_path), embedder=HashEmbedder())
@@ -116,12 +105,6 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
         assert "sourdough" not in text_of(app, session)
     finally:
         app.close()
-
-
-# --- its life ------------------------------------------------------------------------------
-
-
-# --- what the host is told -----------------------------------------------------------------
 
 
 # --- what hooks left, and what is refused --------------------------------------------------
@@ -171,18 +154,6 @@ def test_nothing_left_is_so_odd_that_it_keeps_the_others(app: App, script: Scrip
     hooking.catch_up_hooks(app)
     until(lambda: not waiting(app))
     assert app.sessions.heads("main")
-
-
-def test_what_a_daemon_took_and_was_killed_over_is_taken_again(tmp_path: Path) -> None:
-    spool.leave(str(tmp_path), {"session_id": "s1"})
-    spool.leave(str(tmp_path), {"session_id": "s2"})
-    ((path, events),) = spool.take(str(tmp_path))
-    assert [one["session_id"] for one in events] == ["s1", "s2"]
-    assert not spool.take(str(tmp_path)), "it is being seen to"
-    spool._taken.clear()
-    assert spool.take(str(tmp_path)) == [(path, events)]
-    spool.drop(path)
-    assert not [*tmp_path.iterdir()]
 
 
 def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 def with_client(app: App, use: Callable[[Client], Awaitable[Any]], caller: Caller = MAIN) -> Any:
     async def session() -> Any:
-        async with Client(mcp.build_server(app, lambda context: caller)) as client:
+        async with Client(mcp.build_server(lambda: app, lambda context: caller)) as client:
             return await use(client)
 
     return asyncio.run(session())

@@ -70,18 +70,18 @@ def test_a_status_tells_the_person_who_asks_for_more_and_an_agent_only_of_itself
 
 
 @pytest.mark.parametrize(
-    ("caller", "wanted", "said"),
+    ("caller", "wanted"),
     [
-        ("main", {"force": True}, "force"),
-        ("main", {"min_lessons": 1}, "lessons"),
-        ("main", {"since_days": 3}, "since"),
-        ("jaskier", {}, "autonomy 2"),
+        ("main", {"force": True}),
+        ("main", {"min_lessons": 1}),
+        ("main", {"since_days": 3}),
+        ("jaskier", {}),
     ],
 )
 def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
-    app: App, caller: str, wanted: dict[str, Any], said: str
+    app: App, caller: str, wanted: dict[str, Any]
 ) -> None:
-    with pytest.raises(NotAllowed, match=said):
+    with pytest.raises(NotAllowed, match=r"for the person|autonomy 2"):
         run(app, "model_train", wanted, Caller("agent", caller))
     assert app.learning.last is None
 

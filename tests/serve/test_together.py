@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.machine import Machine
+from tests.memory.conftest import read_audit
 from vaultmind.client.client import Client
-from vaultmind.memory.audit import AuditLine, read_audit
+from vaultmind.memory.audit import AuditLine
 from vaultmind.memory.brain import parse_brain
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.paths import VaultPaths
@@ -99,25 +100,3 @@ def test_sixteen_threads_and_four_clients_write_every_fact_once(machine: Machine
     assert facts_kept(machine) == Counter(set(wanted)), "every fact there once"
     lines = read_audit(VaultPaths(machine.vault), "main")
     assert asked_for(lines) == wanted, "a line for every request, written or known already"
-
-
-def test_words_that_come_twice_at_the_same_moment_act_once(machine: Machine) -> None:
-    for fact in ("Rows on Sundays", "Has a cat"):
-        machine.run("remember", fact)
-    heard: list[str] = []
-    start = threading.Barrier(2)
-
-    def tell() -> None:
-        with Client.connect(machine.config, Caller("agent", "main", "twice")) as client:
-            start.wait(30)
-            said = {"utterance": "Forget that I have a cat", "message_id": "once"}
-            heard.append(client.call("memory_update", said)["outcome"])
-
-    threads = [threading.Thread(target=tell) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(heard) == ["unchanged", "written"]
-    brain = machine.brain().read_text("utf-8")
-    assert "Rows on Sundays" in brain and "cat" not in brain

@@ -170,8 +170,7 @@ def test_two_devices_on_one_synced_folder_lose_and_double_nothing(synced: Folder
     ]  # fmt: skip
     for device in (laptop, phone):
         assert len(device.facts()) == len(set(device.facts())) == 3
-        assert copy.name in device.doctor()
-        until(lambda d=device: copy.name in str(d.ask("memory_status")["index"]["faults"]))
+        until(lambda d=device: copy.name in d.doctor())
         hits = device.ask("memory_search", query="moths afraid choir chess kayak")["hits"]
         assert len({hit["text"] for hit in hits}) == len(hits), "no fact is found twice"
 

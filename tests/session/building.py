@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.fakes import HashEmbedder
-from vaultmind.config import AutoRagConfig, Config, ContextConfig, RecallConfig, SummaryConfig
-from vaultmind.session.context import ContextBuilder, ContextSources
+from vaultmind.config import Config
+from vaultmind.session.context import ContextBuilder
 from vaultmind.session.conversation import View
 from vaultmind.session.longterm import Ask, Brought
 from vaultmind.session.parts import BuildRequest, BuiltContext, Part
@@ -19,9 +19,6 @@ from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Message, Role
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-
-if TYPE_CHECKING:
-    pass
 
 MAIN = Caller("agent", "main")
 SESSION = "2026-02-20_001"
@@ -57,18 +54,16 @@ class Chats:
         self.views: dict[str, View] = {}
         self.windows: list[Window] = []
 
-    def hold(
-        self, messages: Sequence[Message], segment: int = 1, earlier: Sequence[Message] = ()
-    ) -> None:
-        """Hold a conversation, with the messages of its earlier segments."""
+    def hold(self, messages: Sequence[Message]) -> None:
+        """Hold a conversation."""
         index, embedder = SegmentIndex("hash-1"), HashEmbedder()
-        for one in (*earlier, *messages):
+        for one in messages:
             index.add(one)
             if one.block in index.lacking:
                 index.give(one.block, embedder.embed_query(one.text))
         path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
         rolling = Rolling(session=SESSION, agent="main", language="en")
-        view = View("main", SESSION, segment, path, tuple(messages), rolling, index, "en")
+        view = View("main", SESSION, 1, path, tuple(messages), rolling, index, "en")
         self.views[SESSION] = view
 
     def view(self, agent: str, session: str = "") -> View | None:
@@ -88,13 +83,10 @@ class Chats:
 class Shelf:
     """Implements the builder's `Memory`: says one thing, as much of it as there is room for."""
 
-    def __init__(self) -> None:
-        self.says = ""
-        self.asked: list[Ask] = []
+    says = ""
 
     def recall(self, ask: Ask) -> Brought:
         """Return what it says."""
-        self.asked.append(ask)
         text = clip(self.says, ask.room_tokens)
         return Brought(Part("memory", text, count(text), ("Notes.md",)) if text else None)
 
@@ -108,7 +100,6 @@ class House:
     talks: Chats = field(default_factory=Chats)
     memory: Shelf = field(default_factory=Shelf)
     embedder: Any = field(default_factory=HashEmbedder)
-    hidden: set[str] = field(default_factory=set)
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the vault."""
@@ -122,46 +113,23 @@ class House:
         self.write(self.paths.brain("main"), brain)
         self.write(self.paths.active_context("main"), active)
 
-    def run(self, name: str, *lines: object, task: str = "daily") -> None:
-        """Write a file of a task's runs."""
-        texts = [one if isinstance(one, str) else json.dumps(one) for one in lines]
-        folder = f"VaultMind/conversations/scheduler_{task}"
-        self.write(f"{folder}/{name}", "".join(f"{text}\n" for text in texts))
-
-    def set(
-        self,
-        context: ContextConfig | None = None,
-        auto_rag: AutoRagConfig | None = None,
-        summary: SummaryConfig | None = None,
-        recall: RecallConfig | None = None,
-    ) -> None:
-        """Change the configuration."""
-        config = self.config
-        self.config = replace(
-            config,
-            context=context or config.context,
-            auto_rag=auto_rag or config.auto_rag,
-            summary=summary or config.summary,
-            recall=recall or config.recall,
-        )
+    def run(self, *lines: object) -> None:
+        """Write a run of the task `daily`."""
+        text = "".join(f"{json.dumps(one)}\n" for one in lines)
+        self.write("VaultMind/conversations/scheduler_daily/2026-02-20.jsonl", text)
 
     def build(self, *pending: str, caller: Caller = MAIN, **request: Any) -> BuiltContext:
         """Build a context."""
-        means = ContextSources(
+        builder = ContextBuilder(
             reader=VaultReader(self.paths, max_bytes=8_000_000),
-            shows=lambda path, who: path not in self.hidden,
+            shows=lambda path, who: True,
             hides=lambda *part: False,
             talks=self.talks,
             memory=self.memory,
             embedder=lambda: self.embedder,
             config=self.config,
         )
-        return ContextBuilder(means).build(BuildRequest("main", pending=pending, **request), caller)
-
-
-def house(paths: VaultPaths) -> House:
-    """Return a vault with nothing in it."""
-    return House(paths, Config(vault=paths.root, state_dir=paths.root / ".state"))
+        return builder.build(BuildRequest("main", pending=pending, **request), caller)
 
 
 def names(context: BuiltContext) -> list[str]:

@@ -10,7 +10,7 @@ from tests.fakes import HashEmbedder
 from tests.session.samples import Files
 from vaultmind.config import Config
 from vaultmind.errors import WriteFailed
-from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
+from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.summary import Window
 from vaultmind.types import Message, MessageRef

@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from vaultmind.session.summary import Rolling, fold
 from vaultmind.types import Message, Role
 
-DECISIONS = {
-    "en": (
-        "We decided to build the shed from larch.",
-        "The budget is 4,200 euros, not a cent more.",
-        "Agreed: Marta paints the door on 14 March.",
-    ),
-    "pl": (
-        "Postanowiliśmy zbudować szopę z modrzewia.",
-        "Budżet wynosi 4200 złotych i ani grosza więcej.",
-        "Ustaliliśmy, że Marta pomaluje drzwi 14 marca.",
-    ),
-    "ru": (
-        "Мы решили строить сарай из лиственницы.",
-        "Бюджет составляет 4200 рублей и ни копейки больше.",
-        "Договорились, что Марта покрасит дверь 14 марта.",
-    ),
-}
-_FILLER = {
-    "en": (
-        "The {a} near the {b} was quiet again this morning.",
-        "I keep thinking about the {a} and how it smells of {b}.",
-        "Somebody left a {a} beside the {b}, and nobody asked why.",
-        "Thanks, that sounds good.",
-        "A {a} is never as simple as a {b}.",
-    ),
-    "pl": (
-        "Ten {a} obok miejsca, gdzie jest {b}, znowu milczał rano.",
-        "Ciągle myślę o tym, jak pachnie {a} i trochę {b}.",
-        "Ktoś zostawił {a} koło rzeczy takiej jak {b}.",
-        "Dzięki, brzmi dobrze.",
-        "Każdy {a} bywa trudniejszy niż {b}.",
-    ),
-    "ru": (
-        "Этот {a} рядом с местом, где {b}, утром снова молчал.",
-        "Всё думаю о том, как пахнет {a} и немного {b}.",
-        "Кто-то оставил {a} возле такой вещи, как {b}.",
-        "Спасибо, звучит хорошо.",
-        "Любой {a} бывает сложнее, чем {b}.",
-    ),
-}
-_NOUNS = {
-    "en": "kettle orchard lantern violin staircase river parrot cupboard market blanket",
-    "pl": "czajnik sad lampion schodek strumyk koc kredens rynek płot wózek",
-    "ru": "чайник сад фонарь колодец ручей плед буфет рынок забор попугай",
-}
+DECISIONS = (
+    "We decided to build the shed from larch.",
+    "The budget is 4,200 euros, not a cent more.",
+    "Agreed: Marta paints the door on 14 March.",
+)
+_FILLER = (
+    "The {a} near the {b} was quiet again this morning.",
+    "I keep thinking about the {a} and how it smells of {b}.",
+    "Somebody left a {a} beside the {b}, and nobody asked why.",
+    "Thanks, that sounds good.",
+    "A {a} is never as simple as a {b}.",
+)
+_NOUNS = "kettle orchard lantern violin staircase river parrot cupboard market blanket".split()  # noqa: SIM905
 
 
 def message(number: int, text: str, role: Role | None = None, speaker: str = "") -> Message:
@@ -64,26 +32,21 @@ def message(number: int, text: str, role: Role | None = None, speaker: str = "")
     return Message(spoken, text, time, id=f"t:{number}", speaker=speaker, block=f"m{number}")
 
 
-def talk(length: int, language: str = "en", seed: int = 1) -> list[Message]:
+def talk(length: int) -> list[Message]:
     """Return a conversation whose messages 2, 5 and 8 decide something."""
-    rng = random.Random(seed)
-    planted = dict(zip((2, 5, 8), DECISIONS[language], strict=True))
-    return [
-        message(number, planted.get(number) or _filler(rng, language))
-        for number in range(1, length + 1)
-    ]
+    rng = random.Random(1)
+    planted = dict(zip((2, 5, 8), DECISIONS, strict=True))
+    return [message(number, planted.get(number) or _filler(rng)) for number in range(1, length + 1)]
 
 
-def folded(messages: Iterable[Message], language: str = "en", every: int = 6) -> Rolling:
+def folded(messages: Sequence[Message], every: int = 6) -> Rolling:
     """Return the summary of a conversation, folded so many messages at a time."""
-    waiting = list(messages)
-    rolling = Rolling("s", "main", language)
-    for start in range(0, len(waiting), every):
-        rolling = fold(rolling, waiting[start : start + every], language=language)
+    rolling = Rolling("s", "main", "en")
+    for start in range(0, len(messages), every):
+        rolling = fold(rolling, messages[start : start + every])
     return rolling
 
 
-def _filler(rng: random.Random, language: str) -> str:
-    pick = [rng.choice(_FILLER[language]) for _ in range(rng.choice((1, 2)))]
-    nouns = _NOUNS[language].split()
-    return " ".join(one.format(a=rng.choice(nouns), b=rng.choice(nouns)) for one in pick)
+def _filler(rng: random.Random) -> str:
+    pick = [rng.choice(_FILLER) for _ in range(rng.choice((1, 2)))]
+    return " ".join(one.format(a=rng.choice(_NOUNS), b=rng.choice(_NOUNS)) for one in pick)

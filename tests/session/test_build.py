@@ -15,26 +15,22 @@ from tests.session.building import (
     SESSION,
     House,
     chat,
-    house,
     message,
     names,
     reason_of,
     text_of,
 )
-from vaultmind.config import ContextConfig, SummaryConfig
+from vaultmind.config import Config, ContextConfig, SummaryConfig
 from vaultmind.session.parts import PART_NAMES, BuiltContext, joined
 from vaultmind.session.recall import key_of
 from vaultmind.tokens import count
 from vaultmind.vault.paths import VaultPaths
 
-IDENTITY = "# main\n\nA calm colleague."
-ACTIVE = "---\nsession: 2026-02-19_001\n---\nThe plinth is up."
-
 
 @pytest.fixture
 def home(paths: VaultPaths) -> House:
     """Return a vault with one agent."""
-    return house(paths)
+    return House(paths, Config(vault=paths.root, state_dir=paths.root / ".state"))
 
 
 def _check(context: BuiltContext, frame_tokens: int = 0) -> None:
@@ -67,17 +63,12 @@ def test_a_limit_that_leaves_something_out_is_named(home: House) -> None:
     assert "240 tokens (raise the budget" in reason_of(home.build(ASKED, budget=600), "fainter")
 
 
-def test_the_active_context_of_this_conversation_is_left_out(home: House) -> None:
+def test_the_active_context_tells_of_an_ended_conversation_alone(home: House) -> None:
     home.know(active=f"---\nsession: {SESSION}\n---\nThe plinth is up.")
     home.talks.hold(chat(OVEN, filler=3))
     context = home.build(ASKED)
     assert "active context" not in names(context)
     assert "this conversation" in reason_of(context, "active context")
-
-
-def test_a_conversation_that_has_ended_is_not_this_conversation_to_an_agent(home: House) -> None:
-    home.know(active=f"---\nsession: {SESSION}\n---\nThe plinth is up.")
-    home.talks.hold(chat(OVEN, filler=3))
     home.talks.views[SESSION] = replace(home.talks.views[SESSION], ended=True)
     context = home.build(ASKED)
     assert context.session == ""
@@ -88,7 +79,8 @@ def test_a_conversation_that_has_ended_is_not_this_conversation_to_an_agent(home
 
 
 def test_the_conversation_is_folded_by_the_window_that_there_is(home: House) -> None:
-    home.set(context=ContextConfig(sliding_window=8), summary=SummaryConfig(every=3))
+    settings_ = (ContextConfig(sliding_window=8), SummaryConfig(every=3))
+    home.config = replace(home.config, context=settings_[0], summary=settings_[1])
     home.talks.hold(chat(OVEN, filler=60))
     home.build(ASKED, budget=2000)
     (window,) = home.talks.windows
@@ -137,7 +129,7 @@ def test_the_budget_is_never_exceeded_and_the_pending_message_is_always_there(
 ) -> None:
     home.know(*known[:3])
     home.memory.says = known[3]
-    home.run("2026-02-20.jsonl", *({"role": role, "content": text} for role, text, _ in talk))
+    home.run(*({"role": role, "content": text} for role, text, _ in talk))
     said = [message(n, text, role, speaker=who) for n, (role, text, who) in enumerate(talk, 1)]  # type: ignore[arg-type]
     home.talks.hold(said)
     context = home.build(*pending, **asked)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.session.samples import Files
-from vaultmind.memory.forget.tombstones import Tombstones, render_tombstones
+from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.session.imports import Conversation, import_file, read_conversations
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import MessageRef

@@ -1,156 +1,106 @@
-"""session/context/longterm: what lasting memory brings before an answer."""
+"""What lasting memory brings before an answer."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.config import AssociationConfig, Config, RecallConfig
+from vaultmind.config import Config
 from vaultmind.index.related import Relations
 from vaultmind.session.longterm import Ask, Brought, LongTerm
-from vaultmind.types import PERSON, Caller, Message
+from vaultmind.types import PERSON, Message, Role
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
-MAIN = Caller("agent", "main")
 TIME = "2026-02-20T10:00:00+01:00"
 SESSION = "2026-02-20_001"
 MEMORY = "VaultMind/agents/main/memory"
 SMALL_TALK = Path(__file__).parents[2] / "benchmarks/data/small_talk.jsonl"
-
-
-@dataclass
-class Room:
-    """A vault and the lasting memory over it."""
-
-    vault: Vault
-    recall: RecallConfig
-    association: AssociationConfig
-
-    def ask(self, query: str, caller: Caller = PERSON, **changed: object) -> Brought:
-        relations = Relations(self.vault.with_meaning(), self.vault.outlet)
-        root = self.vault.paths.root
-        config = Config(root, root, recall=self.recall, association=self.association)
-        memory = LongTerm(self.vault.search, relations, self.vault.paths, config)
-        usual = Ask(query, "main", caller, "", "en", 300, 100)
-        return memory.recall(replace(usual, **changed))  # type: ignore[arg-type]
+SWEEP = "The chimney sweep comes on the ninth of April."
+WHEN = "when does the chimney sweep come"
+HIGH = "How high is the oven door?"
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
+def vault(tmp_path: Path) -> Iterator[Vault]:
     vault = Vault(tmp_path)
     vault.put("Oven.md", "The oven door is 25 cm high, built by [[Władek]].\n")
-    vault.put("Władek.md", "Stove fitter in Mogilany. His daughter takes the calls.\n")
     vault.put("Tax.md", "Invoices and stamps for the tax office.\n")
-    yield Room(vault, RecallConfig(), AssociationConfig())
+    vault.put("Władek.md", "Stove fitter in Mogilany. His daughter takes the calls.\n")
+    yield vault
     vault.close()
 
 
-def session(*said: str, name: str = SESSION) -> str:
-    text = render_header(SessionMeta(name, "main", TIME))
+def ask(vault: Vault, query: str, **changed: object) -> Brought:
+    relations = Relations(vault.with_meaning(), vault.outlet)
+    memory = LongTerm(
+        vault.search, relations, vault.paths, Config(vault.paths.root, vault.paths.root)
+    )
+    usual = Ask(query, "main", PERSON, "", "en", 300, 100)
+    return memory.recall(replace(usual, **changed))  # type: ignore[arg-type]
+
+
+def put_talk(vault: Vault, *said: str, roles: tuple[Role, ...] = ("user",)) -> None:
+    text = render_header(SessionMeta(SESSION, "main", TIME))
     for number, one in enumerate(said, 1):
-        text += render_message(
-            Message("user", one, TIME, f"D1:{number}", "Anna", block=f"m{number}")
-        )
-    return text
-
-
-def put_session(room: Room, *said: str, name: str = SESSION) -> None:
-    room.vault.put(f"{MEMORY}/sessions/{name}.md", session(*said, name=name))
+        role = roles[(number - 1) % len(roles)]
+        text += render_message(Message(role, one, TIME, f"D1:{number}", block=f"m{number}"))
+    vault.put(f"{MEMORY}/sessions/{SESSION}.md", text)
 
 
 def memory_text(brought: Brought) -> str:
     return brought.memory.text if brought.memory else ""
 
 
-def reasons(brought: Brought) -> str:
-    return " | ".join(f"{one.what}: {one.reason}" for one in brought.dropped)
-
-
-# --- what is brought -----------------------------------------------------------------------
-
-
-# --- old questions -------------------------------------------------------------------------
-
-DEADLINE = "what is the deadline of Project Heron?"
-
-
-def put_talk(room: Room, name: str, *said: tuple[str, str]) -> None:
-    text = render_header(SessionMeta(name, "main", TIME))
-    for number, (role, one) in enumerate(said, 1):
-        text += render_message(
-            Message(role, one, TIME, f"{name}:{number}", block=f"m{number}")  # type: ignore[arg-type]
-        )
-    room.vault.put(f"{MEMORY}/sessions/{name}.md", text)
-
-
-def test_the_answer_to_an_old_question_is_brought_and_not_the_question(room: Room) -> None:
-    put_talk(room, SESSION, ("user", DEADLINE), ("assistant", "It was moved to the spring."))
-    text = memory_text(room.ask("Remind me, when is the deadline of Project Heron?"))
-    assert f"{SESSION}#^m2" in text
-    assert "moved to the spring" in text
+def test_the_answer_to_an_old_question_is_brought_and_not_the_question(vault: Vault) -> None:
+    asked = "what is the deadline of Project Heron?"
+    put_talk(vault, asked, "It was moved to the spring.", roles=("user", "assistant"))
+    text = memory_text(ask(vault, "Remind me, when is the deadline of Project Heron?"))
+    assert f"{SESSION}#^m2" in text and "moved to the spring" in text
     assert f"{SESSION}#^m1" not in text
 
 
-# --- when nothing is -----------------------------------------------------------------------
-
-
-def test_small_talk_brings_nothing(room: Room) -> None:
-    lines = SMALL_TALK.read_text("utf-8").splitlines()
-    said = [json.loads(line)["text"] for line in lines]
-    put_session(room, *said)
-    brought = {text: memory_text(room.ask(text)) for text in said}
-    assert not [text for text, found in brought.items() if found]
+def test_small_talk_brings_nothing(vault: Vault) -> None:
+    said = [json.loads(line)["text"] for line in SMALL_TALK.read_text("utf-8").splitlines()]
+    put_talk(vault, *said)
+    assert not [text for text in said if ask(vault, text).memory]
 
 
 @pytest.mark.parametrize(
-    ("changed", "reason"),
+    ("query", "best", "reason"),
     [
-        ({"query": "   "}, "memory: nothing was asked"),
-        ({"query": "thanks, great"}, "memory: nothing in it to look for"),
-        ({"query": "zebra crossings in Peru"}, "memory: nothing was found"),
-        (
-            {"query": "oven door and zebra crossings in Peru"},
-            "less than 0.50 (recall.relevance is 0.50)",
-        ),
+        ("   ", 0.0, "nothing was asked"),
+        ("thanks, great", 0.0, "nothing in it to look for"),
+        ("zebra crossings in Peru", 0.0, "nothing was found"),
+        ("oven door and zebra crossings in Peru", 0.0, "less than recall.relevance 0.50"),
+        (HIGH, 0.7, "the conversation itself has a match of 0.70"),
     ],
 )
-def test_it_says_why_nothing_is_brought(room: Room, changed: dict[str, str], reason: str) -> None:
-    brought = room.ask(**changed)
-    assert brought.memory is None
-    assert reason in reasons(brought)
+def test_it_says_why_nothing_is_brought(vault: Vault, query: str, best: float, reason: str) -> None:
+    brought = ask(vault, query, best=best)
+    assert (brought.memory, brought.associations) == (None, None)
+    assert reason in brought.dropped[0].reason
 
 
-def test_a_good_match_in_the_conversation_keeps_memory_out(room: Room) -> None:
-    query = "How high is the oven door?"
-    inside = room.ask(query, best=0.7)
-    assert inside.memory is None
-    assert "the conversation itself has a match of 0.70" in reasons(inside)
-    assert inside.associations is None, "what is not asked brings nothing to mind"
-    assert room.ask(query, best=0.69).memory is not None
+def test_what_is_found_leads_on_along_a_link(vault: Vault) -> None:
+    brought = ask(vault, HIGH, best=0.69)
+    assert "25 cm" in memory_text(brought)
+    assert brought.associations and "Mogilany" in brought.associations.text
 
 
-# --- what stands in the context already -----------------------------------------------------
-
-
-def test_the_running_session_and_its_summary_are_no_lasting_memory(room: Room) -> None:
-    put_session(room, "The chimney sweep comes on the ninth of April.")
-    summary = f"{MEMORY}/summaries/rolling/{SESSION}-2.md"
-    room.vault.put(summary, "The chimney sweep comes on the ninth of April, said Anna ^s1\n")
-    query = "when does the chimney sweep come"
-    assert room.ask(query).memory is not None
-    brought = room.ask(query, session=SESSION)
+def test_the_running_session_and_its_summary_are_no_lasting_memory(vault: Vault) -> None:
+    put_talk(vault, SWEEP)
+    vault.put(f"{MEMORY}/summaries/rolling/{SESSION}-2.md", f"{SWEEP[:-1]}, said Anna ^s1\n")
+    assert ask(vault, WHEN).memory is not None
+    brought = ask(vault, WHEN, session=SESSION)
     assert (brought.memory, brought.associations) == (None, None)
 
 
-# --- who may see what ----------------------------------------------------------------------
-
-
-def test_a_forgotten_message_is_not_brought(room: Room) -> None:
-    put_session(room, "The chimney sweep comes in April.")
-    room.vault.hidden.names.add(("main", SESSION, "D1:1"))
-    assert room.ask("when does the chimney sweep come").memory is None
+def test_a_forgotten_message_is_not_brought(vault: Vault) -> None:
+    put_talk(vault, SWEEP)
+    vault.hidden.names.add(("main", SESSION, "D1:1"))
+    assert ask(vault, WHEN).memory is None

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes import HashEmbedder
 from vaultmind.app import open_app
 from vaultmind.config import Config
-from vaultmind.memory.folder import default_identity
+from vaultmind.memory.wording import default_identity
 from vaultmind.serve.operations import Call, run_operation
 from vaultmind.session.subagents import history
 from vaultmind.types import Caller

@@ -34,7 +34,7 @@ def test_no_summary_and_no_active_context_says_what_was_asked_not_to_be_kept() -
                 "We decided to leave on 4 July 2027.")  # fmt: skip
     folded = fold(Rolling(), talk, language="en")
     assert "9417" not in str(folded.lines) and "July" in str(folded.lines)
-    text = active_context(talk, Rolling(), 300, "en")
+    text = active_context(talk, Rolling())
     assert "9417" not in text and "July" in text
 
 
@@ -42,7 +42,6 @@ def test_no_summary_and_no_active_context_says_what_was_asked_not_to_be_kept() -
     "asks",
     [
         "I'd rather you didn't hold on to what I told you about my brother.",
-        "Kindly don't let any of that sink into what you keep about me.",
         "Wolałbym, żebyś nie zachowywał nic z tego, co napisałem o bracie.",
         "Proszę tego u siebie nie przechowywać.",
     ],
@@ -51,11 +50,8 @@ def test_it_is_heard_in_words_that_nobody_wrote_a_rule_for(asks: str) -> None:
     assert 0 in unkept(said("My brother owes the bank 40 thousand.", asks))
 
 
-@pytest.mark.parametrize(
-    ("asks", "told"),
-    [("To, co teraz powiem, nie jest do zapisu, nie zapisuj tego.", "Mąż pije od roku.")],
-)
-def test_what_is_announced_is_meant(asks: str, told: str) -> None:
+def test_what_is_announced_is_meant() -> None:
+    asks, told = "To, co teraz powiem, nie jest do zapisu, nie zapisuj tego.", "Mąż pije od roku."
     gone = unkept(said(*TRIP, asks, "A: I'm listening.", told, "A: Oh."))
     assert {2, 4} <= set(gone) and 0 not in gone
 
@@ -73,8 +69,6 @@ def test_all_that_comes_is_meant_where_that_is_said_but_what_is_to_be_remembered
          "Please don't save that. Anyway, which flour is best for a rye bread?"),
         ("I owe my brother 9312 euros.",
          "Don't keep that. But do remember that I bought a red bike."),
-        ("Jestem winien bratu 9313 euro.", "Nie zapisuj tego. Jaka mąka jest dobra na chleb?"),
-        ("Я должен брату 9315 евро.", "Не записывай это. Какая мука лучше для ржаного хлеба?"),
         ("Я должен брату 9316 евро.", "Не запоминай это. Но запомни, что я купил велосипед."),
     ],
 )  # fmt: skip

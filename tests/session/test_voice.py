@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,8 +12,7 @@ import pytest
 from tests.session.samples import EveryMessage, Marked
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.kinds import Messages
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Messages, Tombstones
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.rights import Authority
 from vaultmind.memory.writing import GateSettings
@@ -31,38 +30,30 @@ MAIN = Caller("agent", "main", "test")
 
 
 @dataclass
-class Clock:
-    now: datetime = NOON
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-@dataclass
 class Desk:
-    """A voice with its gate and sessions over a real vault; a new one is a restart."""
+    """A voice with its gate and sessions over a real vault."""
 
     paths: VaultPaths
     reader: VaultReader
-    clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        reader, clock = self.reader, self.clock
-        self.authority = Authority(reader, self.paths.root.parent / "grants.json")
+        reader = self.reader
+        authority = Authority(reader, self.paths.root.parent / "grants.json")
         kinds = (Messages(EveryMessage(reader)),)
         settings = GateSettings("test", rng=random.Random(1))
-        gate = Gate(self.paths, settings, kinds, Marked(), self.authority, clock)
+
+        def clock() -> datetime:
+            return NOON
+
+        def shows(path: str, caller: Caller) -> bool:
+            return authority.lets_read(caller, self.paths.agent_of(path))
+
+        gate = Gate(self.paths, settings, kinds, Marked(), authority, clock)
         self.sessions = SessionLog(gate, reader, clock, idle_minutes=30)
         self.requests = Requests(gate, self.sessions, clock)
         folder = self.paths.root / "VaultMind" / "phrases"
         words = Reader(folder, self.paths.agent_names)
-        self.voice = Voice(words, self.requests, gate, reader, self._shows, clock, 30)
-
-    def _shows(self, path: str, caller: Caller) -> bool:
-        return self.authority.lets_read(caller, self.paths.agent_of(path))
-
-    def restarted(self) -> Desk:
-        return Desk(self.paths, self.reader, self.clock)
+        self.voice = Voice(words, self.requests, gate, reader, shows, clock, 30)
 
     def say(self, words: str, message_id: str = "", caller: Caller = MAIN) -> Heard:
         return self.voice.hear(caller, "main", words, message_id)
@@ -72,29 +63,29 @@ class Desk:
         message = Message(role, words, "", id=message_id)  # type: ignore[arg-type]
         self.sessions.log("main", message)
 
-    def facts(self, agent: str = "main") -> list[str]:
-        text = read_text(self.reader, self.paths.brain(agent))[0]
+    def facts(self) -> list[str]:
+        text = read_text(self.reader, self.paths.brain("main"))[0]
         return [fact.text for fact in parse_brain(text).all()]
 
-    def messages(self, agent: str = "main") -> list[Message]:
-        ids = session_ids(self.paths, agent)
-        return [m.message for s in ids for m in self.sessions.read(agent, s).messages]
+    def messages(self) -> list[Message]:
+        ids = session_ids(self.paths, "main")
+        return [m.message for s in ids for m in self.sessions.read("main", s).messages]
 
     def hidden(self) -> list[str]:
         tombstones, day = Tombstones(self.paths), "2026-02-20_001"
         return [m.text for m in self.messages() if tombstones.hides("main", day, m.block)]
 
-    def make_agent(self, name: str, front: str = "autonomy: 2") -> None:
-        path = self.paths.root / self.paths.identity(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"---\n{front}\n---\n# {name}\n", "utf-8")
-
 
 @pytest.fixture
 def desk(paths: VaultPaths, reader: VaultReader) -> Desk:
-    desk = Desk(paths, reader)
-    desk.make_agent("main")
-    return desk
+    identity(paths, 2)
+    return Desk(paths, reader)
+
+
+def identity(paths: VaultPaths, autonomy: int) -> None:
+    path = paths.root / paths.identity("main")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\nautonomy: {autonomy}\n---\n# main\n", "utf-8")
 
 
 # --- several requests in one message ------------------------------------------------------
@@ -126,12 +117,10 @@ def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
         assert desk.facts() == facts
 
 
-@pytest.mark.parametrize(
-    "words", ["Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść całą pamięć"]
-)
-def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk, words: str) -> None:
+def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk) -> None:
     desk.requests.ask(MemoryWrite("remember", "main", MAIN, "I have a dog"))
-    desk.say(words)
+    for words in ("Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść pamięć"):
+        desk.say(words)
     assert desk.facts() == ["I have a dog"]
 
 
@@ -159,6 +148,8 @@ def test_one_of_a_list_is_forgotten_by_its_place(desk: Desk) -> None:
     assert desk.say("Forget that").outcome.outcome == "not_found", "that may be any of them"
     assert desk.say("Delete the first line of the file").intent.intent == "none"
     desk.say("What do you know about me?")
+    assert desk.say("Delete the fifth one").intent.intent == "none"
+    desk.say("What do you know about me?")
     assert desk.say("Usuń pierwszy").outcome.outcome == "written"
     assert desk.facts() == ["I row on Sundays", "I'm 42"]
 
@@ -183,16 +174,6 @@ def test_dont_keep_that_takes_back_what_was_just_learned(desk: Desk) -> None:
     assert desk.facts() == ["I row on Sundays"]
 
 
-def test_dont_remember_this_after_a_restart_takes_back_no_fact_that_may_be_older(
-    desk: Desk,
-) -> None:
-    desk.say("Remember that I am allergic to penicillin")
-    desk.say("I had a terrible fight with my wife")
-    later = desk.restarted()
-    later.say("Don't remember this")
-    assert later.facts() == ["I am allergic to penicillin"]
-
-
 def test_dont_keep_that_hides_what_was_said_before_and_the_answer(desk: Desk) -> None:
     desk.capture("The weather is fine", "c1")
     desk.capture("I am thinking of leaving my job", "c2")
@@ -204,10 +185,11 @@ def test_dont_keep_that_hides_what_was_said_before_and_the_answer(desk: Desk) ->
 
 
 def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> None:
+    said = "Off the record: I can't stand my boss"
     desk.capture("I have a new bike", "c1")
-    desk.capture("Off the record: I can't stand my boss", "c2")
-    assert desk.say("Off the record: I can't stand my boss", "c2").outcome.hidden_messages == 1
-    assert desk.hidden() == ["Off the record: I can't stand my boss"]
+    desk.capture(said, "c2")
+    assert desk.say(said, "c2").outcome.hidden_messages == 1
+    assert desk.hidden() == [said]
 
 
 # --- correcting ---------------------------------------------------------------------------
@@ -259,19 +241,12 @@ def test_a_correction_that_may_lose_words_or_mean_somebody_else_asks(
     assert fact in heard.message
 
 
-@pytest.mark.parametrize(
-    ("words", "stands"),
-    [
-        ("No, my wife is called Anna", "my wife is called Anna and my daughter is called Zosia"),
-        ("No, my daughter is called Ola", "my wife is called Ewa and my daughter is called Ola"),
-    ],
-)
-def test_a_correction_of_one_half_keeps_the_other_half_of_a_fact(
-    desk: Desk, words: str, stands: str
-) -> None:
+def test_a_correction_of_one_half_keeps_the_other_half_of_a_fact(desk: Desk) -> None:
     desk.say("Remember that my wife is called Ewa and my daughter is called Zosia")
-    assert desk.say(words).outcome.outcome == "written"
-    assert desk.facts() == [stands]
+    assert desk.say("No, my wife is called Anna").outcome.outcome == "written"
+    assert desk.facts() == ["my wife is called Anna and my daughter is called Zosia"]
+    assert desk.say("No, my daughter is called Ola").outcome.outcome == "written"
+    assert desk.facts() == ["my wife is called Anna and my daughter is called Ola"]
 
 
 def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: Desk) -> None:
@@ -345,8 +320,7 @@ def test_a_request_that_comes_to_nothing_leaves_no_words_behind(desk: Desk) -> N
 
 
 def test_a_read_only_agent_keeps_no_record_of_the_request(desk: Desk) -> None:
-    identity = desk.paths.root / desk.paths.identity("main")
-    identity.write_text("---\nautonomy: 0\n---\n", "utf-8")
+    identity(desk.paths, 0)
     outcome = desk.requests.ask(MemoryWrite("remember", "main", MAIN, "Likes tea"))
     assert outcome.outcome == "denied"
     assert desk.messages() == []

@@ -31,11 +31,6 @@ def test_tags_come_in_every_form() -> None:
     assert parse_note("---\ntags: null\n---\n").tags == ()
 
 
-def test_a_number_in_quotes_is_text() -> None:
-    told = parse_note('---\na: 24257404\nb: \'24257404\'\nc: "true"\nd: ["1", 1]\n---\n').properties
-    assert told == {"a": 24257404, "b": "24257404", "c": "true", "d": ["1", 1]}
-
-
 # --- blocks -------------------------------------------------------------------------------
 
 
@@ -78,14 +73,6 @@ def test_every_span_of_any_note_lies_in_it(lines: list[str], newline: str) -> No
 
 
 # --- canvas -------------------------------------------------------------------------------
-
-
-def test_a_canvas_gives_its_cards() -> None:
-    texts, faults = parse_canvas(
-        '{"nodes":[{"id":"1","type":"text","text":"See [[Oven]]"},'
-        '{"id":"2","type":"file","file":"a/b.md"},{"id":"3","type":"group","label":"Plan"}]}'
-    )
-    assert (texts, faults) == (["See [[Oven]]", "", "Plan"], ())
 
 
 @pytest.mark.parametrize(("text", "cards", "faults"), [

@@ -50,13 +50,6 @@ def test_obsidians_excluded_files_are_beginnings_and_expressions(paths: VaultPat
     assert rules.faults == ()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "null", '{"userIgnoreFilters": 5}', "\ufeff{}"])
-def test_broken_settings_of_obsidian_are_reported_or_empty(paths: VaultPaths, text: str) -> None:
-    put(paths, ".obsidian/app.json", text=text)
-    rules = rules_for(paths, ())
-    assert not rules.excluded("x.md") and len(rules.faults) <= 1
-
-
 # --- scan ---------------------------------------------------------------------------------
 
 

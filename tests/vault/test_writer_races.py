@@ -246,15 +246,19 @@ def test_a_kill_at_any_moment_leaves_every_file_whole(tmp_path: Path) -> None:
 
 # --- full and read-only disks -------------------------------------------------------------
 
-FULL = """
-    import resource, sys
+REFUSED = """
+    import os, resource, sys
     from pathlib import Path
     from vaultmind.errors import WriteFailed
     from vaultmind.vault.paths import VaultPaths
     from vaultmind.vault.writer import VaultWriter
 
     writer = VaultWriter(VaultPaths(Path(sys.argv[1])))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    if sys.argv[2] == "full":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    elif os.getuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
     for act in (
         lambda: writer.edit("VaultMind/brain.md", lambda file: "y" * 10000),
         lambda: writer.edit("VaultMind/new.md", lambda file: "y" * 10000),
@@ -267,53 +271,21 @@ FULL = """
 """
 
 
-def test_on_a_full_disk_the_error_names_the_file_and_the_old_file_is_whole(brain: Path) -> None:
-    with worker(FULL, brain.parents[1]) as process:
-        assert process.stdout is not None
-        said = process.stdout.read().splitlines()
-    assert [line.split(" could not")[0] for line in said] == [NAME, "VaultMind/new.md", NAME]
-    assert all("too large" in line and "The file is as it was" in line for line in said)
-    assert brain.read_text() == "start\n"
-    assert [one.name for one in brain.parent.iterdir()] == ["brain.md"]
-
-
-READ_ONLY = """
-    import os, sys
-    from pathlib import Path
-    from vaultmind.errors import WriteFailed
-    from vaultmind.vault.paths import VaultPaths
-    from vaultmind.vault.writer import VaultWriter
-
-    if os.getuid() == 0:
-        os.setgid(65534)
-        os.setuid(65534)
-    writer = VaultWriter(VaultPaths(Path(sys.argv[1])))
-    for act in (
-        lambda: writer.edit("VaultMind/brain.md", lambda file: "ours"),
-        lambda: writer.append("VaultMind/new/log.jsonl", "ours"),
-        lambda: writer.append("VaultMind/brain.md", "ours"),
-    ):
-        try:
-            act()
-        except WriteFailed as error:
-            print(error)
-"""
-
-
-def test_in_a_read_only_vault_the_error_names_the_file_and_nothing_changes() -> None:
+@pytest.mark.parametrize(("how", "why"), [("full", "too large"), ("closed", "permission denied")])
+def test_what_cannot_be_written_is_named_and_the_old_file_is_whole(how: str, why: str) -> None:
     with tempfile.TemporaryDirectory(dir=tempfile.gettempdir()) as name:
-        folder = Path(name) / "VaultMind"
+        folder, brain = Path(name) / "VaultMind", Path(name) / NAME
         folder.mkdir()
-        (folder / "brain.md").write_text("start\n")
-        for path, mode in ((folder / "brain.md", 0o444), (folder, 0o555), (Path(name), 0o555)):
-            path.chmod(mode)
-        with worker(READ_ONLY, name) as process:
+        brain.write_text("start\n")
+        if how == "closed":
+            for path, mode in ((brain, 0o444), (folder, 0o555), (Path(name), 0o555)):
+                path.chmod(mode)
+        with worker(REFUSED, name, how) as process:
             assert process.stdout is not None
             said = process.stdout.read().splitlines()
-        files = [NAME, "VaultMind/new/log.jsonl", NAME]
-        assert [line.split(" could not")[0] for line in said] == files
-        assert all("permission denied" in line for line in said)
-        assert (folder / "brain.md").read_text() == "start\n"
+        assert [line.split(" could not")[0] for line in said] == [NAME, "VaultMind/new.md", NAME]
+        assert all(why in line and "The file is as it was" in line for line in said)
+        assert brain.read_text() == "start\n"
+        assert [one.name for one in folder.iterdir()] == ["brain.md"]
         for path in (Path(name), folder):
             path.chmod(0o755)
-    assert not os.path.lexists(name)

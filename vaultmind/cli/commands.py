@@ -162,37 +162,17 @@ plain("episode list", "episodes.episodes")
 plain("episode show", "episodes.episode_show", "[episode:name]")
 
 
-@made("episodes.episode", only=("outcome", "episode", "session_id", "note"),
-      given={"action": "feedback"},
-      also=[option("--query", metavar="TEXT", help="Of a search instead: what was searched."),
-            option("--hit", multiple=True, metavar="ID", help="A hit of it, by its id."),
-            option("--useful/--wrong", help="Whether the hits helped.")])  # fmt: skip
-def feedback(settings: Settings, args: Args) -> int:
+@made("episodes.episode", only=("outcome", "episode", "session_id", "note", "hits"),
+      given={"action": "feedback"}, code=lambda told: 0)  # fmt: skip
+def feedback() -> None:
     """Say what came of an episode, or whether a search helped.
 
     Your word stands over an agent's. Without a name, the episode is meant that runs, else the
     newest; `vaultmind episode list` names the others.
 
     Example: vaultmind feedback --outcome failed --note "It broke the logout on mobile"
-    """
-    hits, useful = args.pop("hit", ()), args.pop("useful", None)
-    if not hits:
-        settings.tell(settings.ask("episode", args))
-        return 0
-    about: Args = {name: args[name] for name in ("query", "agent") if name in args}
-    about |= {"verdict": "useful" if useful else "wrong"} if useful is not None else {}
-    answers = [settings.ask("search_feedback", about | {"hit": one}) for one in hits]
-    told = {"feedback": [one.json for one in answers]}
-    settings.tell(Answer(told, "\n".join(one.words for one in answers)))
-    return 0
 
-
-@made("episodes.purge", code=lambda answer: int(answer["done"] and bool(answer["left"])))
-def purge() -> None:
-    """Show what is past its retention; --yes shrinks it.
-
-    Their outcome, changed files, commits, issues and decisions stay, and what you wrote into them.
-    The rest is gone for good. The daemon does the same by itself, once a day.
+    Of a search of the last half hour: vaultmind feedback --hit "useful 3f9a01bc"
     """
 
 
@@ -279,7 +259,7 @@ def remember(settings: Settings, args: Args) -> int:
     return outcome_code(settings.tell(settings.ask("memory_update", args)))
 
 
-@made("memory.say", "[utterances:utterance…]", only=("dry_run",), queries=True)
+@made("memory.say", "[utterance…]", only=("dry_run",), queries=True)
 def say_(settings: Settings, args: Args) -> int:
     """Ask the memory in plain words, in your language.
 
@@ -289,9 +269,8 @@ def say_(settings: Settings, args: Args) -> int:
     Example: vaultmind say "zapamiętaj, że wolę krótkie odpowiedzi"
     """
     answer = settings.ask("say", args)
-    (one,) = answer.json["heard"]
-    settings.tell(Answer(one if settings.json else {}, answer.words))
-    return outcome_code(one)
+    settings.tell(Answer(answer.json if settings.json else {}, answer.words))
+    return outcome_code(answer.json)
 
 
 @made("memory.memory_update", "text:fact…", only=(),
@@ -313,7 +292,7 @@ def forget(settings: Settings, args: Args) -> int:
         return outcome_code(settings.tell(settings.ask("memory_update", args | {"op": "forget"})))
     if args.pop("agent", ""):
         raise click.UsageError("--everywhere is of every agent's memory: leave --agent out.")
-    preview = settings.ask("erase_preview", args)
+    preview = settings.ask("erase", args)
     empty = preview.json["outcome"] == "not_found"
     if dry_run or not settings.json:
         settings.tell(preview)

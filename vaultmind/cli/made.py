@@ -131,10 +131,7 @@ class Made:
 
 def _told(settings: Settings, op: Operation, args: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to one question of many; of what is said it is only told what is meant."""
-    if op.name == "say":
-        (heard,) = settings.call("say", args | {"dry_run": True})["heard"]
-        return dict(heard)
-    answer = settings.call(op.name, args)
+    answer = settings.call(op.name, args | ({"dry_run": True} if op.name == "say" else {}))
     answer.pop("state", None)
     return answer
 

@@ -20,7 +20,7 @@ PURPOSES = {
     "To begin": "demo init connect",
     "To find": "search fetch",
     "To read for a task": "plan link unlink links explore delta refresh gain",
-    "What was done for a task": "episode feedback purge model",
+    "What was done for a task": "episode feedback model",
     "Memory": "show remember say suggestions forget import consolidate log undo",
     "The conversation": "context session",
     "Agents": "agents",

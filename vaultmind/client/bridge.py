@@ -117,9 +117,7 @@ class Bridge:
     def _connect(self, method: str) -> Wire:
         """Return a connection to a daemon, to which the client's handshake is said anew."""
         where = self._find()
-        greeting = launch.hello(
-            "mcp", kind="agent", agent=where.agent, named=where.agent_named, client="mcp"
-        )
+        greeting = launch.hello("mcp", kind="agent", agent=where.agent, client="mcp")
         reached = launch.connect(where, {**greeting, **self._itself})
         if self._initialize and method != "initialize":
             reached.sock.settimeout(REPLAY_SECONDS)

@@ -34,7 +34,7 @@ _started: list[subprocess.Popen[bytes]] = []
 
 def hello(mode: str, **said: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the client's first line; `mode` is `mcp` or `ops`, `kind` agent or person."""
-    usual = {"agent": "", "named": False, "client": ""}
+    usual = {"agent": "", "client": ""}
     return {"vaultmind": wire.PROTOCOL, "version": __version__, "mode": mode, **usual, **said}
 
 

@@ -1,7 +1,7 @@
 """The daemon's socket and the words on it: JSON, one object a line. Standard library only.
 
 The client speaks first:  {"vaultmind": 1, "version", "mode": "mcp" | "ops", "kind", "agent",
-"named", "client"}, a pipe also "pipe" (its random name), "parent", "folder" and "host_id" (which
+"client"}, a pipe also "pipe" (its random name), "parent", "folder" and "host_id" (which
 window it belongs to); the daemon answers {"vaultmind": 1, "version", "pid"} or {"error": …}.
 Then mode `mcp` is MCP as on stdio, and mode `ops` is {"id", "op", "args"} answered by any number
 of {"id", "progress"} and one {"id", "ok"} or {"id", "error"}.

@@ -28,8 +28,7 @@ from vaultmind.consolidate.types import (
 from vaultmind.index.when import with_dates
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
-from vaultmind.memory.sections import pick
-from vaultmind.memory.sensitive import sensitive
+from vaultmind.memory.wording import pick, sensitive
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import recap_block
 from vaultmind.session.files import read_session, recallable

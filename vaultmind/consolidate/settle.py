@@ -29,10 +29,10 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.errors import VaultMindError, WriteFailed
 from vaultmind.language.text import plain_sentences
-from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_words
+from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_before, settled_words
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.sensitive import sensitive
 from vaultmind.memory.suggestions import parse
+from vaultmind.memory.wording import sensitive
 from vaultmind.redact import mask
 from vaultmind.session import active
 from vaultmind.session.files import iso, plain_text, read_text, recallable
@@ -141,7 +141,7 @@ def bring_in(
     evidence is among them is put before the person.
     """
     gate, agent = work.by.gate, work.agent
-    before = gate.settled_before(agent, work.session)
+    before = settled_before(work.by.reader.paths, agent, work.session)
     settled = []
     for fact in facts:
         if fact.category != "DELETE" and settled_words(fact.text) in before:
@@ -171,7 +171,7 @@ def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWr
     """Return the write that brings a fact into memory."""
     evidence = [one for key, one in said.items() if key in fact.evidence]
     latest = evidence[-1] if evidence else None
-    day = day_of(latest) if latest else None
+    day, today = day_of(latest) if latest else None, work.by.clock().date()
     ref = MessageRef(work.agent, work.session, latest.block, latest.id) if latest else None
     write = MemoryWrite(
         "remember",
@@ -182,7 +182,7 @@ def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWr
         evidence=ref,
         how=REPORTED if fact.quote else EXTRACTED,
         quote=fact.quote,
-        said_on=str(min(work.by.clock().date(), day.date())) if day else "",
+        said_on=(latest.time if day.date() <= today else str(today)) if latest and day else "",
     )
     known = f"^{fact.block}" if fact.block else ""
     if fact.category == "UPDATE":

@@ -110,7 +110,7 @@ def _utterances(message: Message, at: int, *, withheld: bool) -> Iterator[Uttera
     for text, reason in taken:
         yield Utterance(text, key, at, role, reason)
     ordered = False
-    for sentence in plain_sentences(own):
+    for sentence in (one for one in plain_sentences(own) if one.strip(f"{GAP} ")):
         asks = role == "user" and len(sentence) <= ASKED_CHARACTERS
         heard = intent_of(sentence) if asks else Intent()
         ordered = ordered or gives_orders(sentence)

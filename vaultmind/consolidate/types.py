@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind.ports import Clock
 from vaultmind.session.files import Head, Hides
+from vaultmind.tables import table
 from vaultmind.types import Caller, OutcomeName, Section
 from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.memory.gate import Gate
 
-WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+WORDS: dict[str, Any] = table(__file__)
 """What is said, and looked for, in words."""
 Level = Literal["L1", "L2"]
 Category = Literal["CORE", "PREFERENCE", "DECISION", "PROJECT", "UPDATE", "DELETE", "SKIP"]

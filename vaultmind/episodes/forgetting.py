@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from functools import partial
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.files import OFFERS, EpisodeFiles
@@ -19,17 +18,8 @@ from vaultmind.episodes.note import (
 )
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
-from vaultmind.memory.forget.kinds import Edit, Ref, Summaries, SummaryRef
-from vaultmind.memory.forget.taking import (
-    Erasable,
-    Taken,
-    Target,
-    Without,
-    line_name,
-    without_all,
-    without_sentences,
-)
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.hiding import Edit, Ref, Summaries
+from vaultmind.memory.forget.taking import Erasable, Wanted, without_all, without_sentences
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
 from vaultmind.types import PERSON, Fact, Scrubbed
@@ -69,18 +59,8 @@ class StepLines(Summaries):
         found = list(self._texts(agent, fact.text))
         for path, text in found:
             if (task := parsed(text, "", "").task.text) and says(task, fact.text):
-                yield SummaryRef(agent, path.removesuffix(".md"), TASK)
+                yield Ref(agent, path.removesuffix(".md"), TASK)
         yield from self._said_in(agent, [path for path, _ in found], fact, set(), edit)
-
-    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
-        """Return the tasks, lines and reasons that hold the words which count."""
-        wanted = Wanted([words])
-        for path, text in self._texts(agent, words):
-            one = parsed(text, "", "")
-            parts = [(TASK, one.task.text), *((it.block, said_in(it)) for it in one.events)]
-            for block, said in parts:
-                if block and wanted.may_be_in(said):
-                    yield SummaryRef(agent, path.removesuffix(".md"), block), said
 
     def _texts(self, agent: str, words: str) -> Iterator[tuple[str, str]]:
         """Yield (path, text) of each note that may hold the words which count."""
@@ -102,57 +82,40 @@ def said_in(event: Event) -> str:
 # --- erasing ------------------------------------------------------------------------------
 
 
-def without_episode(target: Target, wanted: Wanted) -> Without:
+def without_episode(text: str, path: str, wanted: Wanted) -> str:
     """Return an episode's note without what says it.
 
     An event that says it goes whole. With a task goes what was made of its words, the fingerprint,
     and what it refers to.
     """
-    text, taken = _without_task(target, wanted)
-    record = target.path.removesuffix(".md")
+    text = _without_task(text, path, wanted)
     for placed in reversed(placed_events(text)):
-        meant = wanted.means(target.agent, record, placed.event.block)
+        meant = wanted.means(path, placed.event.block)
         line = text[placed.start : placed.end]
-        if not (meant or wanted.says(said_in(placed.event)) or wanted.says(line)):
-            continue
-        place = f"^{placed.event.block}" if placed.event.block else line_name(text, placed.start)
-        text = text[: placed.start] + text[placed.end :]
-        taken.append(Taken(place, line.strip()))
-    rest = without_sentences(replace(target, text=text), wanted)
-    return Without(rest.text, (*taken, *rest.taken))
+        if meant or wanted.says(said_in(placed.event)) or wanted.says(line):
+            text = text[: placed.start] + text[placed.end :]
+    return without_sentences(text, path, wanted)
 
 
-def _without_task(target: Target, wanted: Wanted) -> tuple[str, list[Taken]]:
+def _without_task(text: str, path: str, wanted: Wanted) -> str:
     """Return the note without its task, where that says it."""
-    text, record = target.text, target.path.removesuffix(".md")
     title, task = title_span(text), parsed(text, "", "").task.text
-    meant = wanted.means(target.agent, record, TASK)
-    if title is None or not task or not (meant or wanted.says(task)):
-        return text, []
+    if title is None or not task or not (wanted.means(path, TASK) or wanted.says(task)):
+        return text
     if text[title[0] : title[1]] == f"# {LONG_TASK}":
         below = text.find(f" ^{TASK}", title[1])
         start = text.rfind("\n", 0, below) + 1
         text = text[:start] + text[below + 1 :] if below > 0 else text
     text = f"{text[: title[0]]}# {NO_TASK}{text[title[1] :]}"
     for key, none in (("fingerprint", None), ("issues", [])):
-        try:
+        with suppress(BadArgument):  # broken front matter: its lines go one by one
             text = set_property(text, key, none)
-        except BadArgument:  # broken front matter: its lines go one by one, where they say it
-            break
-    return text, [Taken(f"^{TASK}", task)]
-
-
-def _files(paths: VaultPaths, agent: str, offers: bool) -> Iterator[str]:
-    folder = paths.root / paths.episodes(agent)
-    for path in sorted(folder.rglob("*")) if agent and not folder.is_symlink() else ():
-        kept = path.suffix in (".md", ".txt", ".jsonl") and path.name.endswith(OFFERS) == offers
-        if kept and path.is_file() and not path.is_symlink():
-            yield paths.relative(path)
+    return text
 
 
 EPISODES: tuple[Erasable, ...] = (
-    Erasable("offers", partial(_files, offers=True), without_all),
-    Erasable("episodes", partial(_files, offers=False), without_episode),
+    Erasable("offers", rf"agents/[^/]+/episodes/.*{re.escape(OFFERS)}", without_all),
+    Erasable("episodes", r"agents/[^/]+/episodes/.*\.(md|txt|jsonl)", without_episode),
 )
 """What an erasure takes out of episodes; the gate is made with them. Conflict copies included."""
 

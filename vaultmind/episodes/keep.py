@@ -11,7 +11,7 @@ from datetime import datetime
 from vaultmind import redact
 from vaultmind.episodes.types import CHANGES, EVENT_KINDS, HOWS, Event, Offer, TaskMark, seconds_of
 from vaultmind.errors import BadArgument
-from vaultmind.memory.forget.wanted import sentences
+from vaultmind.memory.forget.taking import sentences
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 

@@ -163,8 +163,9 @@ class Episodes:
                 try:
                     one, offers = self._shrinks(name, before)
                     who = caller or Caller("agent", name.partition("/")[0], CLIENT)
-                    if one and not dry:
-                        self._gate.save(one.path, _shrink, who, WHY, without=offers)
+                    is_done = one and not dry and self._gate.save(one.path, _shrink, who, WHY)
+                    if is_done and offers:
+                        self._gate.remove(offers, who, WHY)
                     done += [one] if one else []
                 except NotFound:
                     continue  # it was deleted meanwhile

@@ -30,7 +30,7 @@ from vaultmind.episodes.note import ended, line_of, numbered, rendered
 from vaultmind.episodes.store import Tables
 from vaultmind.episodes.types import RESULTS, Episode, Event, How, Offer, Result, TaskMark, time_of
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText

@@ -103,7 +103,7 @@ class Tasks(Protocol):
     def is_another(self, before: Sequence[str], prompt: str, touched: Collection[str]) -> bool:
         """Tell whether a prompt names another task than those before it, on other files."""
 
-    def says_nothing(self, prompt: str) -> bool:
+    def names_nothing(self, prompt: str) -> bool:
         """Tell whether a prompt names no task."""
 
 
@@ -244,10 +244,10 @@ class Watching:
         for talk in self._talks.values():
             if talk.prompt and agent in ("", talk.caller.agent):
                 prompt = left(talk.prompt)
-                talk.prompt = "" if not prompt or self._tasks().says_nothing(prompt) else prompt
+                talk.prompt = "" if not prompt or self._tasks().names_nothing(prompt) else prompt
 
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
-        says = bool(words.strip()) and not self._tasks().says_nothing(words)
+        says = bool(words.strip()) and not self._tasks().names_nothing(words)
         self._settle_turn(talk)  # one that was broken off
         for work in talk.works.values():
             running = self._running(talk, work)

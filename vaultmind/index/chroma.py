@@ -64,22 +64,17 @@ class ChromaStore:
         self.close()
         if fresh:
             self.destroy()
-        old = [] if self._url else [*self._root.glob("*")]
-        sound = [folder for folder in old if not (folder / _IN_USE).exists()]
-        failure = ""
-        for folder in (*sound, self._root / str(time.time_ns())):
+        for one in self._root.glob(f"*/{_IN_USE}"):  # of a process that was killed
+            shutil.rmtree(one.parent, ignore_errors=True)
+        failure, held = "", [] if self._url else [*self._root.glob("*")]
+        for folder in (*held, self._root / str(time.time_ns())):
             try:
-                self._connect(folder, embedder)
+                return self._connect(folder, embedder)
             except Exception as error:  # Chroma's native part raises what it likes
                 failure = f"{error}"
                 log.warning("vectors in %s cannot be used (%s)", self._url or folder, failure)
                 self.close()
                 shutil.rmtree(folder, ignore_errors=True)
-                continue
-            for one in old:
-                if one != folder:
-                    shutil.rmtree(one, ignore_errors=True)
-            return
         raise StoreBroken(f"Chroma cannot be opened in {self._url or self._root}: {failure}")
 
     def destroy(self) -> None:

@@ -20,7 +20,6 @@ told, never a reason for search to fail.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, field, replace
@@ -33,6 +32,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
 from vaultmind.errors import ConfigError
+from vaultmind.tables import table
 
 ACTIVE, OWN = "models/active.json", "models/ranker"
 """Below the memory folder."""
@@ -53,7 +53,7 @@ MOST_OWN = 100
 MOST_BEFORE = 50
 """Changes of what is in use that can be taken back."""
 
-FAMILIES: dict[str, tuple[str, str]] = tomllib.loads((SHIPPED / "families.toml").read_text("utf-8"))
+FAMILIES: dict[str, tuple[str, str]] = table(__file__, "weights/families.toml")
 """The features by what they are made of: why, in words, and their names; what each is stands in
 docs/ranking.md."""
 FEATURES = {name: family for family, (_, names) in FAMILIES.items() for name in names.split()}

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -21,6 +20,7 @@ from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from vaultmind.errors import VaultMindError
+from vaultmind.tables import table
 from vaultmind.types import Fault
 from vaultmind.vault.exclude import SECRET_NAMES, ignoring, obsidian_filters
 from vaultmind.vault.files import VaultReader, read_bytes
@@ -29,9 +29,7 @@ from vaultmind.vault.paths import VaultPaths
 Shape = Literal["note", "code", "text", "data"]
 _TABLES: dict[str, dict[str, Any]] = {
     table: {name: tuple(words.split()) for name, words in lists.items()}
-    for table, lists in tomllib.loads(
-        Path(__file__).with_suffix(".toml").read_text("utf-8")
-    ).items()
+    for table, lists in table(__file__, "taken.toml").items()
 }
 _BY_ENDING, _BY_NAME = (
     {one: cast("Shape", shape) for shape, some in _TABLES[table].items() for one in some}

@@ -6,15 +6,14 @@ A unit, a month, "ago": the kinds of each language stand in when.toml.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 from vaultmind.index.words.terms import fold
+from vaultmind.tables import table
 
 LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")
 """Languages whose words of time are known."""
@@ -105,7 +104,7 @@ class Lexicon:
 
 @cache
 def _lexicon(language: str) -> Lexicon:
-    tables = tomllib.loads(Path(__file__).with_name("when.toml").read_text("utf-8"))
+    tables = table(__file__, "when.toml")
     return Lexicon(language, tables.get(language, {}))
 
 

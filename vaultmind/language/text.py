@@ -26,8 +26,9 @@ _FOREIGN = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _CODE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
-_LEAD = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[.\][ \t]+)?)*")
-_TABLE = re.compile(r"[ \t]*+\|.*\|[ \t]*$|[-=*_ \t]{3,}$")
+_LEAD = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})[ \t]+(?:\[.\][ \t]+)?)*")
+_UNSAID = re.compile(r"[ \t]*+(?:\|.*\|[ \t]*$|>)|[-=*_ \t]{3,}$")
+"""A line of a table or a quotation, or a rule: nobody's own sentence."""
 _END = re.compile(r"(?<![.!?])[.!?]+[\"')\]”»]*(?=\s|$)\s*|(?<!\s)\s*\n\s*")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|dr|mr|mrs|np|ul|im|st|no|nr|prof|e\.g|i\.e)\.$"
@@ -93,11 +94,11 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def plain_sentences(text: str) -> list[str]:
-    """Return the sentences of a message, each one line; code, tables and rules are left out."""
+    """Return the sentences of a message, each one line: none of code, tables, quoted lines."""
     found: list[str] = []
     for whole in _ends(_CODE.sub("\n", text).split("\n")):
         line = whole[:MOST_OF_A_LINE]
-        if not _TABLE.match(line):
+        if not _UNSAID.match(line):
             lead = _LEAD.match(line)
             body = line[lead.end() if lead else 0 :]
             pieces = (body[one.start : one.end] for one in sentences(body))

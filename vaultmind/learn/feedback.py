@@ -24,9 +24,8 @@ from vaultmind.episodes.keep import may_name
 from vaultmind.episodes.note import adapter
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
-from vaultmind.memory.forget.kinds import Edit, Ref
-from vaultmind.memory.forget.taking import Erasable, Taken, Target, Without
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.hiding import Edit, Ref
+from vaultmind.memory.forget.taking import Erasable, Wanted
 from vaultmind.memory.match import says
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller, Fact, Hit, Message
@@ -179,24 +178,21 @@ def feedback_files(paths: VaultPaths, agent: str) -> Iterator[str]:
                 yield paths.relative(path)
 
 
-def without_said(target: Target, wanted: Wanted) -> Without:
+def without_said(text: str, path: str, wanted: Wanted) -> str:
     """Return a file without each line that says it, or whose hit is a message that is meant."""
-    kept, taken = [], []
-    for number, raw in enumerate(target.text.split("\n"), 1):
-        line, texts, gone = read_line(raw), [raw], False
+
+    def is_kept(raw: str) -> bool:
+        line, texts = read_line(raw), [raw]
         if line is not None:
             place = line.anchor.lstrip("#^")
             texts = [line.query, line.path, place]
-            found = re.search(r"/([^/]+)/memory/sessions/([^/]+)\.md$", line.path)
-            gone = bool(found and wanted.means(found[1], found[2], place))
-        if gone or any(map(wanted.says, texts)):
-            taken.append(Taken(f"line {number}", line.query if line else raw))
-        else:
-            kept.append(raw)
-    return Without("\n".join(kept), tuple(taken))
+        is_meant = line is not None and wanted.means(line.path, place)
+        return not is_meant and not any(map(wanted.says, texts))
+
+    return "\n".join(filter(is_kept, text.split("\n")))
 
 
-FEEDBACK = Erasable("search feedback", feedback_files, without_said)
+FEEDBACK = Erasable("search feedback", r"agents/[^/]+/memory/feedback-[^/]*\.jsonl", without_said)
 """What an erasure takes out of feedback; the gate is made with it."""
 
 
@@ -243,10 +239,6 @@ class SearchFeedback:
         self.clear(repeats)
         for path in feedback_files(self._paths, agent):
             edit(path, change)
-        return ()
-
-    def near(self, agent: str, words: str) -> Iterable[tuple[Ref, str]]:
-        """Return nothing: a query is no record of what was said."""
         return ()
 
     def clear(self, says: Callable[[str], bool] = lambda query: True) -> None:

@@ -1,9 +1,8 @@
 """audit-<device>.jsonl: a line for every change of memory, append only, one file a device.
 
 A line says who changed what in whose memory, and which lines of the brain and its archive left and
-came (`moves`): with these an undo puts back what stood there. Right before a change of facts is
-made, its line is written with the outcome `begun`; the line of what came of it has the same `id`,
-so that only the newer one counts, and what a crash cut short is found by the one that is missing.
+came (`moves`): with these an undo puts back what stood there. It is written right before a change
+of facts is made; where that fails, a second line with the same `id` says so, and only that counts.
 """
 
 from __future__ import annotations
@@ -47,8 +46,6 @@ DROP = "drop"
 the story of the changes is told without it."""
 ERASED = "(erased "
 """How a text begins that stands for one that was erased; the day follows."""
-BEGUN = "begun"
-"""The outcome of a line that stands before a change; the line of what came of it has its id."""
 MIN_ID_CHARS = 4
 """Fewer letters of an id name nothing."""
 
@@ -163,16 +160,7 @@ class AuditLog:
 
     def evidence(self, ref: MessageRef | None) -> str:
         """Return how a line names the message that a change came from."""
-        if ref is None:
-            return ""
-        path = self._paths.session(ref.agent, ref.session).removesuffix(".md")
-        return f"{path}#^{ref.block}" if ref.block else path
-
-    def unfinished(self, agent: str) -> list[AuditLine]:
-        """Return the changes of an agent's facts that this device began and did not finish."""
-        path = self._paths.absolute(self._paths.audit(agent, self._device))
-        lines = _lines(path, "", "") if path.is_file() else ()
-        return [line for line in lines if line.outcome == BEGUN]
+        return self._paths.link(ref) if ref else ""
 
 
 # --- reading ------------------------------------------------------------------------------
@@ -193,11 +181,6 @@ def newest_first(
             undone[line.undoes] = line.id
         if line.op in ops if ops else line.op != DROP:
             yield replace(line, undone_by=undone.get(line.id, ""))
-
-
-def read_audit(paths: VaultPaths, agent: str) -> tuple[AuditLine, ...]:
-    """Return an agent's audit over all devices, oldest first."""
-    return tuple(reversed([*newest_first(paths, (agent,))]))
 
 
 def find_line(paths: VaultPaths, agents: Iterable[str], line_id: str) -> AuditLine:
@@ -224,7 +207,7 @@ def settled_before(paths: VaultPaths, agent: str, session: str) -> frozenset[str
         settled_words(line.after)
         for line in newest_first(paths, (agent,), holding=session)
         if line.how and line.after and session_of(line) == session
-        if line.outcome in ("written", "rejected", BEGUN)
+        if line.outcome in ("written", "rejected")
     )
 
 

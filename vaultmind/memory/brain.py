@@ -21,7 +21,7 @@ from functools import lru_cache
 from textwrap import dedent
 
 from vaultmind.errors import DamagedMemory
-from vaultmind.memory.sections import heading, language_of, section_of
+from vaultmind.memory.wording import heading, language_of, section_of
 from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
 from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain, prose
@@ -190,11 +190,7 @@ def block_ids(text: str) -> set[str]:
 
 def render_fact(fact: Fact, paths: VaultPaths) -> str:
     """Return what follows a bullet's mark: the escaped text, its provenance, its block id."""
-    source = ""
-    if fact.evidence:
-        path = paths.session(fact.evidence.agent, fact.evidence.session).removesuffix(".md")
-        block = f"#^{fact.evidence.block}" if fact.evidence.block else ""
-        source = f" [[{path}{block}|source]]"
+    source = f" [[{paths.link(fact.evidence)}|source]]" if fact.evidence else ""
     quote = _ACTS.sub(" ", one_line(fact.quote).replace("`", "'"))
     quote = quote if len(quote) <= MOST_QUOTED else f"{quote[: MOST_QUOTED - 1].rstrip()}…"
     source += f" “{quote}”" if quote else ""

@@ -10,13 +10,15 @@ import math
 import random
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from vaultmind.errors import BadArgument, DamagedMemory
+from vaultmind.errors import BadArgument
 from vaultmind.language.secrets import CERTAIN, mask_secrets
 from vaultmind.language.words import tokens
+from vaultmind.memory.audit import FOUND
 from vaultmind.memory.brain import (
     JOINT,
     Brain,
@@ -25,6 +27,7 @@ from vaultmind.memory.brain import (
     apply,
     block_ids,
     coming,
+    damage,
     leaving,
     new_block,
     own_text,
@@ -33,14 +36,14 @@ from vaultmind.memory.brain import (
     render_fact,
 )
 from vaultmind.memory.contradictions import contradicted
-from vaultmind.memory.forget.kinds import Ref
+from vaultmind.memory.forget.hiding import Ref
 from vaultmind.memory.match import Match, find, same_fact, says
 from vaultmind.memory.rights import inferred
-from vaultmind.memory.sections import pick
+from vaultmind.memory.wording import pick
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.tokens import count
-from vaultmind.types import Fact, MemoryWrite, Outcome, OutcomeName, Section
+from vaultmind.types import SECTIONS, Fact, MemoryWrite, Outcome, OutcomeName
 from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths, agent_name
@@ -51,13 +54,7 @@ OFFERED = 5
 """How many of the facts that fit are offered."""
 SHOWN = 100
 """Characters of a fact that a message repeats."""
-SECTION_WEIGHT: dict[Section | None, float] = {
-    "user": 3.5,
-    "decisions": 2.5,
-    "preferences": 2.0,
-    None: 1.0,
-    "current": 0.5,
-}
+SECTION_WEIGHT = dict(zip((*SECTIONS, None), (3.5, 2.0, 2.5, 0.5, 1.0), strict=True))
 """What a fact is worth by where it stands; the rest adds 0 to about 3."""
 LASTING_DAYS, CURRENT_DAYS = 180.0, 30.0
 """After so many days a fact's freshness is a third of what it was."""
@@ -225,7 +222,7 @@ def _exchanged(
     section = first.section if in_place else write.section or pick(write.text)
     fact = Fact(
         write.text, section, (keeps_id and first.block) or new_block(block_ids(text), ask.rng),
-        write.evidence, write.said_on or ask.today.isoformat(), write.how, write.quote,
+        write.evidence, write.said_on[:10] or ask.today.isoformat(), write.how, write.quote,
     )  # fmt: skip
     moves = [leaving(text, one, alone=in_place and one is places[0]) for one in places]
     if not any(same_fact(one.fact.text, fact.text) for one in brain.facts if one not in places):
@@ -260,17 +257,13 @@ def _forget(text: str, archive: str, ask: Ask) -> Step:
 
 def with_room(step: Step, brain: str, archive: str, ask: Ask) -> Step:
     """Return a step that moves to the archive, too, what would be too much for a brain."""
-    more, said = tuple[Move, ...](), ""
-    try:
-        after = apply(brain, step.moves, archive=False, language=ask.language)
-        old = apply(archive, step.moves, archive=True, language=ask.language)
-        more = shrink(after, old, ask.sizes, ask.paths, ask.today, step.outcome.block)
-    except DamagedMemory as error:
-        said = f" The brain is over its limit, and stays so: {error}"
-    number = sum(move.came for move in more)
+    after = apply(brain, step.moves, archive=False, language=ask.language)
+    old = apply(archive, step.moves, archive=True, language=ask.language)
+    more = shrink(after, old, ask, step.outcome.block)
+    outcome, number = step.outcome, sum(move.came for move in more)
     if number:
         said = f" {counted(number, 'older fact')} moved to {ask.archive} to keep the brain small."
-    outcome = replace(step.outcome, message=step.outcome.message + said, archived=number)
+        outcome = replace(outcome, message=outcome.message + said, archived=number)
     return replace(step, outcome=outcome, moves=(*step.moves, *more))
 
 
@@ -333,22 +326,19 @@ def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
 
 
 def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step:
-    fits, shown = len(match.nearest), match.nearest[:OFFERED]
+    shown, unsaid = match.nearest[:OFFERED], not (match.tied or match.mentioned)
     offered = ", ".join(named(facts[i]) for i in shown)
-    offered += f" and {fits - len(shown)} more" if fits > len(shown) else ""
-    which = "say which one, in its own words or by its id."
+    message = f"No fact in {ask.write.agent}'s memory says {quoted(said)}."
+    message += f" Closest: {offered}." if offered else ""
     if match.tied:
-        message = f"{quoted(said)} fits {fits} facts: {offered}. Nothing was changed; {which}"
+        message = f"{quoted(said)} fits {len(match.nearest)} facts: {offered}."
     elif match.mentioned:
-        these = "These mention" if fits > 1 else "This mentions"
-        message = f"No fact is only about {quoted(said)}. {these} it: {offered}."
-        message += f" Nothing was changed; {which}" if fits > 1 else " Nothing was changed."
-    else:
-        message = f"No fact in {ask.write.agent}'s memory says {quoted(said)}."
-        message += f" Closest: {offered}." if offered else ""
+        message = f"No fact is only about {quoted(said)}. It is mentioned in: {offered}."
+    if not unsaid:
+        message += " Nothing was changed; say which one, in its own words or by its id."
     nearest = tuple(dict.fromkeys(facts[i].text for i in shown))
     outcome = replace(ask.outcome("not_found", message), nearest=nearest)
-    return Step(outcome, unsaid=not match.tied and not match.mentioned)
+    return Step(outcome, unsaid=unsaid)
 
 
 def _all_quoted(facts: Iterable[Fact]) -> str:
@@ -364,40 +354,33 @@ def brain_tokens(text: str) -> int:
     return count(_BLANK_LINES.sub("\n\n", _BLOCK_ID.sub("", COMMENT.sub("", body))).strip())
 
 
-def shrink(
-    brain: str, archive: str, sizes: Sizes, paths: VaultPaths, today: date, keep: str
-) -> tuple[Move, ...]:
+def shrink(brain: str, archive: str, ask: Ask, keep: str) -> tuple[Move, ...]:
     """Return the moves of the least important facts of an oversized brain to the archive.
 
     Stops a `SLACK` below the limit, so that the next fact moves none again. Only lines that stand
     exactly as we wrote them move, and not the one with the id `keep`; what only a person could
-    shorten stays over the limit. Raises DamagedMemory for an archive that cannot take them.
+    shorten stays over the limit, and so does all where the archive is damaged.
     """
-    limit, size = sizes.max_tokens, brain_tokens(brain)
-    if size <= limit:
+    limit, size = ask.sizes.max_tokens, brain_tokens(brain)
+    if size <= limit or damage(archive):
         return ()
-    if reason := parse_brain(archive).damaged:
-        raise DamagedMemory(f"Its facts cannot move to the archive: {reason}.")
-    goal = limit - round((limit - min(sizes.target_tokens, limit)) * SLACK)
+    goal = limit - round((limit - min(ask.sizes.target_tokens, limit)) * SLACK)
     shown = blank_private(brain)  # a line that a person put between private tags stays there
     ours = [
         one
         for one in parse_brain(brain).facts
-        if one.fact.block != keep and is_ours(one, brain, paths)
+        if one.fact.block != keep and is_ours(one, brain, ask.paths)
         if shown[one.start : one.end] == brain[one.start : one.end]
     ]
     gone: list[PlacedFact] = []
-    for one in sorted(ours, key=lambda it: (_importance(it.fact, today), it.fact.written)):
-        if size <= goal:
-            break
-        gone.append(one)
-        size = brain_tokens(apply(brain, [leaving(brain, it) for it in gone], archive=False))
+    for one in sorted(ours, key=lambda it: (_importance(it.fact, ask.today), it.fact.written)):
+        if size > goal:
+            gone.append(one)
+            size = brain_tokens(apply(brain, [leaving(brain, it) for it in gone], archive=False))
     gone.sort(key=lambda it: it.start)
     taken = block_ids(archive)
-    return (
-        *(leaving(brain, one) for one in gone),
-        *(archived(one.fact, taken, paths) for one in gone),
-    )
+    moves = [archived(one.fact, taken, ask.paths) for one in gone]
+    return (*(leaving(brain, one) for one in gone), *moves)
 
 
 def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
@@ -422,10 +405,9 @@ def _importance(fact: Fact, today: date) -> float:
     One that was found in a conversation is as fresh as the message that says it, whenever that
     was read: an import of old ones must not push out what is new.
     """
-    try:
+    days = 0
+    with suppress(ValueError):
         days = max(0, (today - date.fromisoformat(fact.written)).days)
-    except ValueError:
-        days = 0
     fresh = math.exp(-days / (CURRENT_DAYS if fact.section == "current" else LASTING_DAYS))
-    asked = 0.0 if fact.how in ("extracted", "reported") else ASKED_WEIGHT
+    asked = 0.0 if fact.how in FOUND else ASKED_WEIGHT
     return SECTION_WEIGHT[fact.section] + fresh + asked

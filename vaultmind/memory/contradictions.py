@@ -14,9 +14,11 @@ from functools import lru_cache
 
 from vaultmind.language.text import fold_word
 from vaultmind.language.words import NEGATIONS, Word, content, fold
-from vaultmind.memory.sections import tables
+from vaultmind.memory.brain import PROVENANCE
+from vaultmind.tables import table
+from vaultmind.types import Fact
 
-_SAID = tables()["contradictions"]
+_SAID = table(__file__)["contradictions"]
 
 
 def _pattern(name: str) -> re.Pattern[str]:
@@ -29,32 +31,20 @@ _CUES = {
 }
 """What says that a person has the value that follows: a name, but for these."""
 _ANY_VALUE = ("age", "odpowiedź")
-_COPULA = _pattern("copula")
-_SLOT = _pattern("slot")
-"""What somebody has one of."""
-_STATE = _pattern("state")
-"""What holds now and may have another number next: an event ("ran 5 km") may happen again."""
-_DENIED = _pattern("denied")
-_NOT_DENIED = _pattern("not_denied")
-_LIKING = _pattern("liking")
-_CHANGED = _pattern("changed")
-"""Words that make no difference to what a fact is about."""
-_HEDGED = _pattern("hedged")
-"""Says that something holds beside the rest, at times, not yet or not any more."""
-_ASIDE = re.compile(
-    r",? (?:instead of|rather than|and not|not|zamiast|a nie|nie|вместо|а не|не) "
-    r"(?P<aside>[\w' -]{2,40})[.!]?$"
-)
-_LEAD = re.compile(r"^\W*(?:update|correction|change|fyi|zmiana|poprawka|обновление|поправка): ")
-_TAIL = re.compile(
-    r"(?<![.!])(?:[,.;!]? (?:now|currently|these days|since \w+|as of .+|for good|again|last \w+|"
-    r"teraz|obecnie|od \w+|теперь|сейчас|с \w+))*[.!]*$"
+_COPULA, _SLOT, _STATE = map(_pattern, ("copula", "slot", "state"))
+"""... of what somebody has one of; and what holds now and may have another number next: an event
+("ran 5 km") may happen again."""
+_DENIED, _NOT_DENIED, _LIKING = map(_pattern, ("denied", "not_denied", "liking"))
+_CHANGED, _HEDGED = map(_pattern, ("changed", "hedged"))
+"""Words that make no difference to what a fact is about; and those that say that something holds
+beside the rest, at times, not yet or not any more."""
+_ASIDE, _LEAD, _TAIL, _JOINT = (
+    re.compile(_SAID[one]) for one in ("aside", "lead", "tail", "joint")
 )
 _COUNTS = {fold(w): str(n) for n, line in enumerate(_SAID["numbers"], 1) for w in line.split()}
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?(?!\w)")
 _COUNTRY = re.compile(_SAID["country"])
 """Who lives in a country may be said to live in a town of it next."""
-_JOINT = re.compile(r"[,;()]|\b(?:and|but|with|who|where|because|oraz|i|a|ale|z|ze|и|но|а|с|со)\b")
 _MOST_VALUE = 4
 """Words of a value; more say something else besides."""
 _CLAUSES = re.compile(r"[,;.!] ")
@@ -242,3 +232,51 @@ def _is_value(value: str, *, named: bool) -> bool:
     if not words or len(words) > _MOST_VALUE or _JOINT.search(value):
         return False
     return value[0].isupper() or not named
+
+
+# --- facts and time ----------------------------------------------------------------------
+# The day that a fact is from, and which of two that exclude each other holds.
+
+SAID = "said"
+"""Stands before the day that a fact is from, which could be taken for a part of it."""
+OUTDATED = "a newer fact says otherwise"
+"""Why a fact is not told."""
+MOST = 100
+"""Facts that are compared with each other."""
+
+_FACT_TOLD = re.compile(rf"(?m)^[ \t]*[-*+] (.+) \({SAID} (\d{{4}}-\d\d-\d\d)\)$")
+
+
+def with_days(text: str) -> str:
+    """Return a brain's text with the day that each fact is from in the place of its provenance."""
+    return PROVENANCE.sub(_days, text)
+
+
+def _days(match: re.Match[str]) -> str:
+    parts = [(SAID, match["date"]), ("until", match["until"])]
+    return f"({', '.join(f'{word} {day}' for word, day in parts if day)})"
+
+
+def told(fact: Fact) -> str:
+    """Return a fact with the day that it is from; one that a person typed has none."""
+    return f"{fact.text} ({SAID} {fact.written})" if fact.written else fact.text
+
+
+def facts_told(text: str) -> list[tuple[str, str]]:
+    """Return the facts that a shown brain tells with their day, and that day."""
+    return _FACT_TOLD.findall(text)
+
+
+def superseded(facts: Sequence[tuple[str, str]]) -> frozenset[int]:
+    """Return which of some facts, each with its day, a newer one of them contradicts.
+
+    Of one day the later in the list is newer. What has no day is neither newer nor older, and of
+    very many the newest are compared.
+    """
+    dated = sorted((day, at) for at, (_, day) in enumerate(facts) if day)[-MOST:]
+    return frozenset(
+        at
+        for place, (_, at) in enumerate(dated)
+        for _, newer in dated[place + 1 :]
+        if contradicts(facts[newer][0], facts[at][0])
+    )

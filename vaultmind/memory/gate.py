@@ -17,7 +17,7 @@ from vaultmind.memory.brain import Move, find_fact, parse_brain
 from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.forget.erasing import Erasing
 from vaultmind.memory.match import same_fact
-from vaultmind.memory.writing import Dropped, Facts, also, in_name, safe_outcome
+from vaultmind.memory.writing import Facts, also, in_name, safe_outcome, with_hidden
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
@@ -40,9 +40,7 @@ class Gate(Facts):
     @cached_property
     def erasing(self) -> Erasing:
         """Return what previews and does erasures: the person's alone."""
-        kept = self._settings.erasables, self._settings.state_dir
-        hide, note = self._hiding.hide, self._audit.note
-        return Erasing(self._reader, kept, self._edit, hide, note, self._clock)
+        return Erasing(self)
 
     def would(self, write: MemoryWrite) -> Outcome:
         """Return what a write would come to now, without words. Nothing is written or audited.
@@ -53,37 +51,33 @@ class Gate(Facts):
         before = outcome.before if outcome.outcome == "written" else ""
         return replace(outcome, before=before, message="")
 
-    def undo(self, agent: str, line_id: str, caller: Caller, *, dry_run: bool = False) -> Outcome:
+    def undo(self, agent: str, line_id: str, caller: Caller) -> Outcome:
         """Take a change back; the person's wish alone. A conflict comes to `unchanged`.
 
         Raises NotFound and BadArgument as `audit.find_line` does.
         """
         if caller.kind != "person":
             reason = "only the person undoes, on the command line"
-            self._audit.note(caller, agent, "undo", "denied", reason=reason)
+            self.audit.note(caller, agent, "undo", "denied", reason=reason)
             message = f"Not allowed: {reason}. Nothing was changed."
             return Outcome("denied", agent, message=message, reason=reason)
         with self._locks[agent]:
-            self._complete(agent)
-            line = audit.find_line(self._paths, (agent,), line_id)
+            line = audit.find_line(self.paths, (agent,), line_id)
             try:
-                outcome = self._undone(line, caller, dry_run=dry_run)
+                outcome = self._undone(line, caller)
             except (Conflict, errors.BrokenMemory) as conflict:
                 reason = mask(str(conflict)).text
                 about = {"path": line.path, "block": line.block, "reason": reason}
-                if not dry_run:
-                    self._audit.note(caller, agent, "undo", "unchanged", **about)
+                self.audit.note(caller, agent, "undo", "unchanged", **about)
                 message = f"{reason} Nothing was changed."
-                outcome = Outcome("unchanged", agent, message=message, reason=reason)
-                outcome = replace(outcome, path=line.path)
-        if not dry_run:
-            self._index(agent, outcome)
+                return Outcome("unchanged", agent, message=message, reason=reason, path=line.path)
+        self._index(agent, outcome)
         return outcome
 
-    def _undone(self, line: AuditLine, caller: Caller, *, dry_run: bool) -> Outcome:
+    def _undone(self, line: AuditLine, caller: Caller) -> Outcome:
         """Turn a change round. Raises Conflict."""
         check_undoable(line)
-        others = audit.newest_first(self._paths, self._paths.agent_names(), holding='"hidden"')
+        others = audit.newest_first(self.paths, self.paths.agent_names(), holding='"hidden"')
         kept = {
             name
             for one in others
@@ -92,34 +86,23 @@ class Gate(Facts):
         }  # another change hides these, too
         shown = tuple(name for name in line.hidden if name not in kept)
         ask = self._ask(MemoryWrite("replace", line.agent, caller, "undo", old="undo"))
-        made = self._audit.line(caller, line.agent, "show" if shown else "hide", "written")
+        made = self.audit.line(caller, line.agent, "show" if shown else "hide", "written")
         made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
         made = replace(made, shown=shown, hidden=line.shown)
-        step = Step(ask.outcome("written", ""))
-
-        if line.moves and dry_run:
-            text = self._text(ask.path) or brain.new_brain(line.agent, ask.language)
-            step = take_back(line, text, self._text(ask.archive), ask)
-        elif line.moves:
+        hides = refs_of(line.shown)
+        if line.moves:
             step = self._change(
                 ask,
-                lambda text, archive: take_back(line, text, archive, ask),
+                lambda text, archive: replace(take_back(line, text, archive, ask), hidden=hides),
                 lambda step: undo_line(made, step),
             )
-        numbers = len(shown), len(line.shown)
-        if not dry_run:
-            back = self._hiding.show(refs_of(shown))
-            numbers = len(back), len(self._hiding.hide(refs_of(line.shown)))
-            self._audit.write(undo_line(made, step) if line.moves else made)
-            self._sound.add(line.agent)
-        outcome = replace(step.outcome, hidden_messages=numbers[1])
-        for number, what in zip(numbers, ("shown", "hidden"), strict=True):
-            messages = f"{counted(number, 'message')} {'is' if number == 1 else 'are'}"
-            outcome = also(outcome, f"{messages} {what} again." if number else "")
-        stay = len(shown) < len(line.hidden)
-        outcome = also(outcome, "Others stay hidden for another change's sake." if stay else "")
-        outcome = outcome if outcome.message else also(outcome, "Nothing was hidden.")
-        return safe_outcome(also(outcome, "Nothing was changed yet." if dry_run else ""))
+        else:
+            self.audit.write(made)
+            step = with_hidden(Step(ask.outcome("written", "")), self.hiding.hide(hides), "said it")
+        back = self.hiding.show(refs_of(shown))
+        messages = f"{counted(len(back), 'message')} {'is' if len(back) == 1 else 'are'}"
+        outcome = also(step.outcome, f"{messages} shown again." if back else "")
+        return safe_outcome(outcome if outcome.message else also(outcome, "Nothing was hidden."))
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
         """Hide messages from every recall; return how many were not hidden before.
@@ -141,37 +124,15 @@ class Gate(Facts):
         self._hide(ref.agent, (ref,), caller)
 
     def _hide(self, agent: str, refs: Sequence[MessageRef], caller: Caller) -> int:
-        hidden = self._hiding.hide(refs)
+        hidden = self.hiding.hide(refs)
         if hidden:
             names, reason = tuple(map(audit.ref_text, refs)), counted(len(refs), "message")
-            self._audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
+            self.audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
         return len(hidden)
 
-    def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
-        """Tell the audit what extraction found in a session and did not keep; return how many.
-
-        What was told before is not told again, and nothing for an agent at autonomy 0.
-        """
-        with self._locks[agent]:
-            if agent not in self._paths.agent_names() or not self.keeps_records(agent):
-                return 0
-            return self._drop(agent, session, dropped, caller)
-
-    def settled_before(self, agent: str, session: str) -> frozenset[str]:
-        """Return what extraction wrote from a session once, and what the person then rejected.
-
-        Each as `settled_words` of `memory/audit` gives the words of a fact.
-        """
-        with self._locks[agent]:
-            self._complete(agent)
-        return audit.settled_before(self._paths, agent, session)
-
-    def repair(self) -> None:
-        """Complete what a crash cut short in anybody's memory, and remove what it left."""
+    def sweep(self) -> None:
+        """Remove what a write that was cut short left behind."""
         self._writer.sweep()
-        for agent in self._paths.agent_names():
-            with self._locks[agent]:
-                self._complete(agent)
 
     # --- rights ---------------------------------------------------------------------------
 
@@ -182,7 +143,7 @@ class Gate(Facts):
         """
         asked_for = self._authority.waiting(agent)
         self._authority.allow(agent, seen, caller)
-        self._audit.note(caller, agent, "allow", "written", reason=mask("; ".join(asked_for)).text)
+        self.audit.note(caller, agent, "allow", "written", reason=mask("; ".join(asked_for)).text)
         return asked_for
 
     def keeps_records(self, agent: str) -> bool:
@@ -191,23 +152,17 @@ class Gate(Facts):
 
     # --- records -------------------------------------------------------------------------
 
-    def save(
-        self, relative: str, change: Change, caller: Caller, reason: str, without: str = ""
-    ) -> FileText | None:
+    def save(self, relative: str, change: Change, caller: Caller, reason: str) -> FileText | None:
         """Store a record by compare-and-swap; `change` may be called again on newer text.
 
-        A record that it is to stand `without` from now on goes with it: one change, one line in
-        the audit. Returns the file as written, None when the change declined. Raises PathRefused
-        for the files that `write` keeps, and for an agent that reaches into another's memory.
+        Returns the file as written, None when the change declined. Raises PathRefused for the files
+        that `write` keeps, and for an agent that reaches into another's memory.
         """
-        for path in filter(None, (relative, without)):
-            self._check_record(path, caller)
-        written = self._edit(relative, change)
+        self._check_record(relative, caller)
+        written = self.edit(relative, change)
         if written is not None:
             self._saved(caller, relative, reason)
             self._indexer.mark([relative])
-            if without:
-                self._removed(without)
         return written
 
     def append(self, relative: str, text: str) -> None:
@@ -219,30 +174,25 @@ class Gate(Facts):
     def remove(self, relative: str, caller: Caller, reason: str) -> bool:
         """Remove a record; tell whether it was there. Raises PathRefused, WriteConflict."""
         self._check_record(relative, caller)
-        is_there = self._removed(relative)
-        if is_there:
-            self._saved(caller, relative, reason)
-        return is_there
-
-    def _removed(self, relative: str) -> bool:
-        path = self._paths.writable(relative)
+        path = self.paths.writable(relative)
         if not path.is_file():
             return False
         self._writer.remove(relative, digest(path.read_bytes()))
         self._indexer.mark([relative])
+        self._saved(caller, relative, reason)
         return True
 
     def _check_record(self, relative: str, caller: Caller | None) -> None:
-        agent = self._paths.agent_of(relative)
+        agent = self.paths.agent_of(relative)
         name = relative.rsplit("/", 1)[-1]
-        kept = {self._paths.brain(agent), self._paths.archive(agent)} if agent else set()
+        kept = {self.paths.brain(agent), self.paths.archive(agent)} if agent else set()
         if relative in kept or (agent and name.startswith(("audit-", "tombstones-"))):
             raise errors.PathRefused(
                 relative, "facts, audit and tombstones change by gate.write only"
             )
         if caller is None or caller.kind == "person":
             return
-        if agent != caller.agent or relative == self._paths.identity(agent):
+        if agent != caller.agent or relative == self.paths.identity(agent):
             raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")
 
 
@@ -253,28 +203,23 @@ class Gate(Facts):
 
 def check_undoable(line: AuditLine) -> None:
     """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
-    lost = any(not move.whole for move in line.moves if not move.came)
-    said = "The log does not say what {0} changed, so that it cannot be undone."
-    for is_so, why in (
-        (
-            line.op not in audit.UNDOABLE,
-            _NEVER.get(line.op, "{0} is “{1}”: only facts are undone."),
-        ),
-        (line.outcome != "written", "There is nothing to undo: {0} came to “{2}”."),
-        (line.erased, "The words of {0} were erased, so that it cannot be undone."),
-        (line.undone_by, f"{{0}} is undone already, by {line.undone_by}."),
-        (not (line.moves or line.hidden or line.shown), said),
-        (lost, f"What is masked in {quoted(line.before)} is kept nowhere: it cannot come back."),
-    ):
-        if is_so:
-            raise Conflict(why.format(line.id, line.op, line.outcome))
+    why = ""
+    if line.op not in audit.UNDOABLE:
+        why = _NEVER.get(line.op, f"{line.id} is “{line.op}”: only facts are undone.")
+    elif line.outcome != "written":
+        why = f"There is nothing to undo: {line.id} came to “{line.outcome}”."
+    elif line.erased:
+        why = f"The words of {line.id} were erased, so that it cannot be undone."
+    elif line.undone_by:
+        why = f"{line.id} is undone already, by {line.undone_by}."
+    elif any(not (move.whole or move.came) for move in line.moves):
+        why = f"What is masked in {quoted(line.before)} is kept nowhere: it cannot come back."
+    if why:
+        raise Conflict(why)
 
 
 def take_back(line: AuditLine, text: str, archive: str, ask: Ask) -> Step:
     """Return the step that turns a change round. Raises Conflict where it cannot be done."""
-    for path, now in ((ask.path, text), (ask.archive, archive)):
-        if reason := brain.damage(now):
-            raise Conflict(f"{path} is damaged: {reason}. Mend it first.")
     asked = brain.turned(line.moves)
     out = [found for move in asked if not move.came and (found := _leaves(move, text, archive))]
     back = [move for move in asked if move.came]

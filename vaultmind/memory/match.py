@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
-from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, saying, tokens
+from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, saying
 from vaultmind.types import Fact
 
 NEAREST = 3
@@ -22,9 +23,7 @@ SHORT_MESSAGE = 8
 SAME_SHARE = 0.5
 """A part of a fact stands for it with so much of its words."""
 LONG_NUMBER = 6
-PHRASE = 3
-"""Words in a row from which they are a phrase, however common each of them is."""
-_LIKE = 0.05
+_LIKE = 0.6
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
 _DIGITS = re.compile(r"\d(?:[\d ().-]*\d)?")
@@ -78,7 +77,7 @@ def find(facts: Sequence[Fact], words: str) -> Match:
         return _one_of(facts, held)
     if held:
         return Match((), tuple(held), mentioned=True)
-    return Match((), _nearest(facts, words, asked))
+    return Match((), _nearest(facts, words))
 
 
 def asked_about(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
@@ -108,20 +107,6 @@ def _begin_alike(one: Word, other: Word) -> bool:
 def mentions(message: str, words: str) -> bool:
     """Tell whether all that some words are about stands in a message, wherever in it."""
     return _holds(content(message), content(words))
-
-
-def says_words(message: str, words: str) -> bool:
-    """Tell whether a message says some words that no fact says.
-
-    One common word is mentioned by many messages that say something else, so there must be two
-    with a content of their own, a long number, a phrase, or the message must be no more than
-    the words.
-    """
-    if is_specific(words):
-        return says(message, words)
-    spoken, asked = f" {' '.join(_folded(message))} ", _folded(words)
-    phrase = len(asked) >= PHRASE and f" {' '.join(asked)} " in spoken
-    return phrase or same_fact(message, words)
 
 
 def is_specific(words: str) -> bool:
@@ -194,10 +179,6 @@ def _is_about(asked: tuple[Word, ...], said: tuple[Word, ...]) -> bool:
     return len(hard) >= len(said) * ABOUT_SHARE
 
 
-def _folded(text: str) -> list[str]:
-    return [fold(token) for token in tokens(text)]
-
-
 def _hard(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(word for word in words if word.folded not in SOFT)
 
@@ -206,18 +187,11 @@ def _within(words: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
     return all(any(word.same(other) for other in others) for word in words)
 
 
-def _nearest(facts: Sequence[Fact], words: str, asked: tuple[Word, ...]) -> tuple[int, ...]:
-    letters = _trigrams(words)
-    scored = []
-    for i, fact in enumerate(facts):
-        said = content(fact.text)
-        shared = sum(any(word.same(other) for other in said) for word in _hard(asked))
-        alike = len(letters & _trigrams(fact.text)) / max(1, len(letters))
-        if shared or alike > _LIKE:
-            scored.append((-shared, -alike, i))
-    return tuple(i for _, _, i in sorted(scored)[:NEAREST])
-
-
-def _trigrams(text: str) -> set[str]:
-    folded = f"  {' '.join(fold(text).split())} "
-    return {folded[i : i + 3] for i in range(len(folded) - 2)}
+def _nearest(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
+    """Return the facts that share the most words, then those that are spelt most alike."""
+    folded, shared = fold(words), []
+    for fact in facts:
+        alike = SequenceMatcher(None, folded, fold(fact.text)).ratio()
+        shared.append((share_of(fact.text, words), alike))
+    best = sorted(range(len(facts)), key=lambda at: shared[at], reverse=True)
+    return tuple(at for at in best if shared[at][0] or shared[at][1] > _LIKE)[:NEAREST]

@@ -32,12 +32,14 @@ import hashlib
 import json
 import re
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
-from vaultmind.memory.sensitive import sensitive
+from vaultmind.memory.audit import FOUND
+from vaultmind.memory.wording import sensitive
 from vaultmind.types import SECTIONS, Caller, MemoryWrite
 from vaultmind.vault.files import FileStat, VaultReader, stat_of
 from vaultmind.vault.paths import AGENT_NAME
@@ -54,6 +56,7 @@ SCOPES = (BRAIN, *SECTIONS, "active_context")
 """What a permission to write may name. `brain` holds every section, and lines outside of them."""
 _NAMES = {"read only": 0, "suggest": 1, "auto": 2, "full": 3}
 _ALL = ("all", EVERYBODY)
+_NAME = re.compile(rf"{AGENT_NAME.pattern}|[{EVERYBODY}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,10 @@ class Rights:
         return agent == owner or not self.hidden_from & {agent, EVERYBODY}
 
 
+LEAST = Rights(READ_ONLY, hidden_from=frozenset({EVERYBODY}))
+"""What an identity gives that is not understood."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """An agent as its identity.md describes it, and what that asks for."""
@@ -100,7 +107,7 @@ class Identity:
 
 def inferred(write: MemoryWrite) -> bool:
     """Tell whether nobody asked for a write: it was read out of a conversation, or reported."""
-    return write.how in ("extracted", "reported") and write.caller.kind != "person"
+    return write.how in FOUND and write.caller.kind != "person"
 
 
 def cautious(write: MemoryWrite, decision: Decision, *, enabled: bool) -> Decision:
@@ -120,58 +127,44 @@ def parse_identity(agent: str, text: str, default_level: int = AUTO) -> Identity
     found = front_matter(text)
     if found is None and not text.startswith("---"):
         return Identity(Rights(default_level), text=text, teaches=bool(text))
-    if found is None or found.fault:
-        fault = found.fault if found else "its front matter is not readable"
-        body = text[found.body_start if found else 0 :]
-        return Identity(Rights(READ_ONLY), text=body, faults=(fault,))
-    faults: list[str] = []
-    named = found.properties.get("autonomy")
-    named = default_level if named is None else named
-    level = _NAMES.get(_word(named), _word(named))
-    if str(level) not in map(str, LEVELS):
-        faults.append(
-            f"autonomy {str(named)[:40]!r} is not one of 0, 1, 2, 3: taken as 0, read only"
-        )
-        level = READ_ONLY
-    asked = found.properties.get("permissions")
-    asked = asked if isinstance(asked, dict) else {}
-    unknown = [key for key in asked if key not in ("write", "hidden_from")]
-    understood = not faults
-    faults += [f"permissions: {key!r} is not known" for key in unknown]
-    write = _write(agent, asked.get("write"), faults)
-    rights = Rights(int(level), write, _hidden(asked.get("hidden_from"), faults))
+    fault = found.fault if found else "its front matter is not readable"
+    if found is None or fault:
+        return Identity(LEAST, text=text[found.body_start if found else 0 :], faults=(fault,))
     language = re.match(r"[a-z]{2,3}(?![a-z])", _word(found.properties.get("language") or ""))
-    code = language.group() if language else ""
-    return Identity(rights, code, text[found.body_start :], tuple(faults), understood)
+    code, body = language.group() if language else "", text[found.body_start :]
+    try:
+        return Identity(_asked(agent, found.properties, default_level), code, body, teaches=True)
+    except ValueError as error:
+        return Identity(LEAST, code, body, faults=(str(error),))
 
 
-def _write(owner: str, value: object, faults: list[str]) -> frozenset[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    if value is not None and not isinstance(value, dict):
-        faults.append("permissions: 'write' must name an agent and what it may write")
-    for who, scopes in value.items() if isinstance(value, dict) else ():
-        name = _word(who)
-        for scope in map(_word, _listed(scopes)):
-            known = SCOPES if scope in _ALL else (BRAIN, *SECTIONS) if scope == BRAIN else (scope,)
-            if not AGENT_NAME.fullmatch(name) or not set(known) <= set(SCOPES):
-                allowed = f"an agent, and one of all, {', '.join(SCOPES)}"
-                faults.append(f"permissions: write: {name}: {scope!r} is not {allowed}")
-            elif name != owner:
-                found |= {(name, each) for each in known}
-    return frozenset(found)
+def _asked(owner: str, properties: Mapping[str, Any], default_level: int) -> Rights:
+    """Return the rights that properties ask for. Raises ValueError for what is not understood."""
+    named = properties.get("autonomy")
+    level = default_level if named is None else _NAMES.get(_word(named), _word(named))
+    if str(level) not in map(str, LEVELS):
+        raise ValueError(f"autonomy {str(named)[:40]!r} is not one of 0, 1, 2, 3")
+    asked = properties.get("permissions") or {}
+    if not isinstance(asked, dict) or set(asked) - {"write", "hidden_from"}:
+        raise ValueError("permissions: only `write` and `hidden_from` are known")
+    hidden = {EVERYBODY if one in _ALL else one for one in _words(asked.get("hidden_from"))}
+    granted, found = asked.get("write") or {}, set[tuple[str, str]]()
+    if not isinstance(granted, dict):
+        raise ValueError("permissions: `write` must name an agent and what it may write")
+    for who, scope in ((_word(who), one) for who, some in granted.items() for one in _words(some)):
+        known = SCOPES if scope in _ALL else (BRAIN, *SECTIONS) if scope == BRAIN else (scope,)
+        if not set(known) <= set(SCOPES):
+            allowed = f"one of all, {', '.join(SCOPES)}"
+            raise ValueError(f"permissions: write: {who}: {scope!r} is not {allowed}")
+        found |= {(who, each) for each in known if who != owner}
+    if odd := [one for one in hidden | {who for who, _ in found} if not _NAME.fullmatch(one)]:
+        raise ValueError(f"permissions: {odd[0]!r} is no agent")
+    return Rights(int(level), frozenset(found), frozenset(hidden))
 
 
-def _hidden(value: object, faults: list[str]) -> frozenset[str]:
-    """Return whom a memory is kept from; what is no name keeps it from everybody."""
-    names = set(map(_word, () if value in (None, False) else _listed(value)))
-    agents = {name for name in names if AGENT_NAME.fullmatch(name) and name not in _ALL}
-    if odd := ", ".join(sorted(names - agents - {*_ALL})):
-        faults.append(f"permissions: hidden_from: {odd!r} is no agent: hidden from everybody")
-    return frozenset(agents | ({EVERYBODY} if names - agents else set()))
-
-
-def _listed(value: object) -> list[object]:
-    return list(value) if isinstance(value, list | tuple) else [value]
+def _words(value: object) -> list[str]:
+    listed = value if isinstance(value, list | tuple) else [value]
+    return [] if value in (None, False) else [_word(one) for one in listed]
 
 
 def _word(value: object) -> str:
@@ -249,7 +242,7 @@ class Authority:
                 found = parse_identity(agent, self._reader.read(path).text, self._default)
                 known = self._identities[agent] = stamp, found
         except VaultMindError as error:
-            return Identity(Rights(READ_ONLY), faults=(str(error),))
+            return Identity(LEAST, faults=(str(error),))
         return known[1]
 
     def rights(self, agent: str) -> Rights:
@@ -340,9 +333,7 @@ class Authority:
             return Decision("deny", f"{target} keeps its memory from {caller.agent}")
         level, agent = min((theirs.level, target), (own.level, caller.agent), key=lambda it: it[0])
         if level <= READ_ONLY:
-            faults = self.identity(
-                agent
-            ).faults  # half-typed properties: less until they are mended
+            faults = self.identity(agent).faults  # half-typed: less until they are mended
             why = f"its identity.md is broken: {faults[0]}" if faults else "autonomy 0"
             return Decision("deny", f"{agent} may only read its memory ({why})")
         if caller.agent != target and (caller.agent, scope) not in theirs.write:
@@ -369,18 +360,9 @@ class Authority:
         return self.level(agent) > READ_ONLY
 
     def notice(self) -> None:
-        """Take in what identities say now: what was lowered stays so, whoever raises it again.
-
-        Raises the first fault, after all were looked at.
-        """
-        faults = []
+        """Take in what identities say now: what was lowered stays so, whoever raises it again."""
         for agent in self._paths.agent_names():
-            try:
-                self.rights(agent)
-            except VaultMindError as error:
-                faults.append(error)
-        if faults:
-            raise faults[0]
+            self.rights(agent)
 
     def _keep(self, agent: str, rights: Rights | None) -> None:
         with self._lock:
@@ -390,8 +372,6 @@ class Authority:
 
     def _save(self, agents: dict[str, Rights]) -> None:
         kept = {name: _to_json(one) for name, one in sorted(agents.items())}
-        for one in kept.values():  # the default follows the configuration
-            one["level"] = None if one["level"] == self._default else one["level"]
         try:
             fresh = self._file.with_name(f".{self._file.name}.new")
             fresh.parent.mkdir(parents=True, exist_ok=True)

@@ -9,8 +9,8 @@ ticked: the person may have changed it; all else stands in the comment, and a ta
 the person's own. A settled one leaves the file, and the log tells of it; a rejected one is not made
 again. Every line that is not ours stays where it is, newlines and byte order mark too.
 
-An accepted one is written first, as the person, through the whole gate, and settled second: a
-crash in between finds it ticked, sees in the audit that it was written, and settles it.
+An accepted one is written first, as the person, through the whole gate, and settled second: after a
+crash in between it is written again, which changes nothing.
 """
 
 from __future__ import annotations
@@ -20,37 +20,36 @@ import logging
 import random
 import re
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from functools import lru_cache, partial
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind import errors
 from vaultmind.language.words import saying
-from vaultmind.memory.audit import FOUND, AuditLog, moment, newest_first
+from vaultmind.memory.audit import FOUND, newest_first
 from vaultmind.memory.brain import PlacedFact, add_item, block_ids, new_block, parse_brain
 from vaultmind.memory.changes import quoted
-from vaultmind.memory.replies import phrase
-from vaultmind.memory.sections import LANGUAGES
-from vaultmind.ports import Clock
+from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.redact import mask
-from vaultmind.types import SECTIONS, Caller, MemoryWrite, MessageRef, Outcome
+from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, newline_of, with_newlines
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.files import FileText
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
-Op = Literal["remember", "replace", "forget"]
-OPS: tuple[Op, ...] = ("remember", "replace", "forget")
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from vaultmind.memory.writing import Facts
+
 State = Literal["waiting", "accepted", "rejected"]
 Put = tuple[Literal["new", "waiting", "rejected", "full"], str]
 """What becomes of a suggestion, and its id: new, or needless because it waits already or was
 rejected; `full` where extraction has suggested so much that one more would hide the rest."""
-PER_SESSION, AT_ONCE = 5, 25
-"""So many suggestions of extraction wait at most: of one conversation, and of all."""
-EXPIRE_DAYS = 30
+AT_ONCE = 25
+"""So many suggestions of extraction wait at most."""
 OBSIDIAN = Caller("person", client="obsidian")
 """Who settled what is found ticked or rejected in the file."""
 
@@ -63,6 +62,23 @@ _WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
 _DONE = ("written", "unchanged")
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What a suggestion's comment says of it."""
+
+    op: Literal["remember", "replace", "forget"]
+    agent: str
+    by: str
+    client: str = ""
+    section: Section | None = None
+    how: str = "said"
+    time: str = ""
+    evidence: tuple[str, str, str, str] | None = None
+    """Agent, session, block and id of the message."""
+    old: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,34 +115,33 @@ def parse(text: str) -> tuple[Suggestion, ...]:
     return tuple(one for placed in parse_brain(text).facts if (one := _suggestion(placed, text)))
 
 
+@cache
+def _reader() -> TypeAdapter[Meta]:
+    from pydantic import TypeAdapter  # takes its time
+
+    return TypeAdapter(Meta)
+
+
 def _suggestion(placed: PlacedFact, text: str) -> Suggestion | None:
     """Return a task as a suggestion; None for a line of the person's own."""
     first = text[placed.start : placed.tree_end].split("\n", maxsplit=1)[0]
-    match = _META.search(first)
+    match, box = _META.search(first), _BOX.match(first)
     try:
-        meta: dict[str, Any] = json.loads(match[1]) if match else {}
-    except (ValueError, RecursionError):
+        meta = _reader().validate_json(match[1] if match else "")
+    except ValueError:
         return None
-    op = next((one for one in OPS if one == meta.get("op")), None)
-    said = {key: str(meta.get(key) or "") for key in ("agent", "by", "client", "old", "why")}
-    if op is None or not all(AGENT_NAME.fullmatch(said[one]) for one in ("agent", "by")):
+    if not all(AGENT_NAME.fullmatch(one) for one in (meta.agent, meta.by)):
         return None
     shown = unescape(plain(MARKER.sub("", first, count=1))[0])
     label, colon, words = shown.partition(": ")
     words = words if colon else "" if label.endswith(":") else shown
-    ref, box = meta.get("evidence"), _BOX.match(first)
-    is_ref = isinstance(ref, list) and [type(one) for one in ref] == [str] * 4
     write = MemoryWrite(
-        op, said["agent"], Caller("agent", said["by"], said["client"]),
-        one_line(words), one_line(said["old"]),
-        next((one for one in SECTIONS if one == meta.get("section")), None),
-        MessageRef(*ref) if is_ref and isinstance(ref, list) else None,
-        str(meta.get("how", "said")), one_line(said["why"]),
+        meta.op, meta.agent, Caller("agent", meta.by, meta.client), one_line(words),
+        one_line(meta.old), meta.section, MessageRef(*meta.evidence) if meta.evidence else None,
+        meta.how, one_line(meta.why),
     )  # fmt: skip
     state = _STATES.get(box[1].lower() if box else "", "waiting")
-    time = str(meta.get("time", ""))
-    block, start, end = placed.fact.block, placed.start, placed.tree_end
-    return Suggestion(block, write, time, state, start, end)
+    return Suggestion(placed.fact.block, write, meta.time, state, placed.start, placed.tree_end)
 
 
 def known(text: str, write: MemoryWrite) -> Put:
@@ -134,15 +149,8 @@ def known(text: str, write: MemoryWrite) -> Put:
     listed = parse(text)
     if same := next((one for one in listed if one.means(write)), None):
         return "waiting", same.id
-    found = [_source(one.write) for one in listed if one.write.how in FOUND and write.how in FOUND]
-    is_full = found.count(_source(write)) >= PER_SESSION or len(found) >= AT_ONCE
+    is_full = write.how in FOUND and sum(one.write.how in FOUND for one in listed) >= AT_ONCE
     return ("full" if is_full else "new"), ""
-
-
-def _source(write: MemoryWrite) -> tuple[str, str]:
-    """Return the conversation that a suggestion comes from."""
-    ref = write.evidence
-    return (ref.agent, ref.session) if ref else (write.agent, "")
 
 
 def new_id(text: str, rng: random.Random) -> str:
@@ -160,36 +168,32 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
     below = [f"{says('instead')}: “{escape(write.old)}”"] if write.op == "replace" else []
     below += [f"{says('why')}: {escape(write.reason)}"] if write.reason else []
     when = [one.time[:16].replace("T", " ")] if one.time else []
-    if ref:
-        path = paths.session(ref.agent, ref.session).removesuffix(".md")
-        block = f"#^{ref.block}" if ref.block else ""
-        when.append(f"[[{path}{block}|{says('message')}]]")
+    when += [f"[[{paths.link(ref)}|{says('message')}]]"] if ref else []
     below += [", ".join(when)] if when else []
-    meta = {
-        "op": write.op, "agent": write.agent, "by": write.caller.agent,
-        "client": one_line(write.caller.client), "section": write.section, "how": write.how,
-        "time": one.time, "evidence": [ref.agent, ref.session, ref.block, ref.id] if ref else None,
-        "old": write.old, "why": write.reason,
-    }  # fmt: skip
-    kept = {key: value for key, value in meta.items() if value}
+    by, client = write.caller.agent, one_line(write.caller.client)
+    said = (ref.agent, ref.session, ref.block, ref.id) if ref else None
+    meta = Meta(
+        write.op, write.agent, by, client, write.section, write.how, one.time, said, write.old,
+        write.reason,
+    )  # fmt: skip
+    kept = {key: value for key, value in asdict(meta).items() if value}
     raw = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).replace("%", "\\u0025")
     into = "" if write.caller.name == write.agent else f" {says('into', agent=write.agent)}"
     label = f"**{write.caller.name}** {says(write.op)}{into}"
     task = f"- [ ] {label}: {escape(write.text)} %%{raw}%% ^{one.id}"
     item = "\n".join((task, *(f"    - {line}" for line in below)))
     heads = [_word(code, "waiting") for code in LANGUAGES]
-    new = add_item(_begun(text, language), item, says("waiting"), lambda it: it.title in heads)
+    start = text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + begun(language)
+    new = add_item(start, item, says("waiting"), lambda it: it.title in heads)
     if len(parse(new)) != len(parse(text)) + 1:
         raise errors.DamagedMemory("An open comment or code block hides every line.")
     return new
 
 
-def remove(text: str, ones: Sequence[Suggestion]) -> str:
-    """Return the text without some suggestions and what stands under them."""
-    for one in sorted(ones, key=lambda each: each.start, reverse=True):
-        first, stop = line_span(text, one.start, one.end)
-        text = text[:first] + text[stop:]
-    return text
+def remove(text: str, one: Suggestion) -> str:
+    """Return the text without a suggestion and what stands under it."""
+    first, stop = line_span(text, one.start, one.end)
+    return text[:first] + text[stop:]
 
 
 def tell(text: str, one: Suggestion, reason: str) -> str:
@@ -203,21 +207,10 @@ def tell(text: str, one: Suggestion, reason: str) -> str:
     return text[: one.start] + with_newlines("\n".join(lines), newline_of(text)) + text[one.end :]
 
 
-def begun(language: str) -> str:
-    """Return the first words of a file that holds nothing yet."""
-    return f"# {_word(language, 'title')}\n\n{_word(language, 'intro')}\n"
-
-
-def _begun(text: str, language: str) -> str:
-    return text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + begun(language)
-
-
 def _language_in(text: str, language: str) -> str:
     """Return the language of a file's headings, else the one given."""
     titles = {one.title for one in parse_brain(text).headings}
-    names = ("title", "waiting")
-    found = (code for code in LANGUAGES if titles & {_word(code, name) for name in names})
-    return next(found, language)
+    return next((one for one in LANGUAGES if _word(one, "title") in titles), language)
 
 
 def _word(language: str, name: str, **values: object) -> str:
@@ -230,21 +223,12 @@ def _word(language: str, name: str, **values: object) -> str:
 class Queue:
     """The suggestions of one vault, and the person's answers to them. Any thread.
 
-    Every change goes through `edit`, the gate's compare-and-swap: a person's edit that comes
-    first is kept, and the change is made again to the newer text.
+    Every change goes through the gate's compare-and-swap: a person's edit that comes first is kept,
+    and the change is made again to the newer text.
     """
 
-    def __init__(
-        self,
-        reader: VaultReader,
-        edit: Callable[[str, Change], object],
-        write: Callable[[MemoryWrite], Outcome],
-        audit: AuditLog,
-        clock: Clock,
-        rng: random.Random,
-    ) -> None:
-        self._reader, self._paths, self._edit = reader, reader.paths, edit
-        self._write, self._audit, self._clock, self._rng = write, audit, clock, rng
+    def __init__(self, gate: Facts) -> None:
+        self._gate, self._paths = gate, gate.paths
         self._lock = threading.Lock()
 
     def put(self, write: MemoryWrite, language: str = "en") -> Put:
@@ -253,7 +237,7 @@ class Queue:
         The file is made where it is missing. Raises DamagedMemory, which names the file, where
         nothing can be added to it; WriteConflict and WriteFailed when nothing was written.
         """
-        time, rejected = self._clock().isoformat(timespec="seconds"), self._rejected(write)
+        time, rejected = self._gate.clock().isoformat(timespec="seconds"), self._rejected(write)
         put: Put = ("new", "")
 
         def change(text: str) -> str | None:
@@ -261,7 +245,7 @@ class Queue:
             put = rejected or known(text, write)
             if put[0] != "new":
                 return None
-            put = "new", new_id(text, self._rng)
+            put = "new", new_id(text, self._gate.settings.rng)
             return add(text, Suggestion(put[1], write, time), self._paths, language)
 
         self._change(change)
@@ -301,18 +285,32 @@ class Queue:
         return tuple(one for one in found[-1] if one.state != "waiting")
 
     def settle(self) -> tuple[Outcome, ...]:
-        """Act on what stands ticked or rejected in the file; expire what is too old.
+        """Act on what stands ticked or rejected in the file.
 
         What fails for a passing reason stays due. Raises DamagedMemory and UnreadableNote for a
         file that cannot be used, WriteConflict and WriteFailed when it could not be changed.
         """
+        done = list[Outcome]()
         with self._lock:
-            oldest = (self._clock() - timedelta(days=EXPIRE_DAYS)).timestamp()
-            for one in self.listed():
-                if one.state == "waiting" and 0 < moment(one.time) < oldest and self._removed(one):
-                    self._note(one.write.caller, one, "expired", f"no answer in {EXPIRE_DAYS} days")
-            done = [self._settled(one) for one in self.due()]
-        return tuple(one for one in done if one)
+            for one in self.due():
+                try:
+                    done.append(self._settled(one))
+                except (errors.WriteConflict, errors.WriteFailed) as error:
+                    log.warning("a suggestion stays due: %s", error)
+        return tuple(done)
+
+    def _settled(self, one: Suggestion) -> Outcome:
+        """Act on one that is due; where it cannot be written, say so in the file."""
+        try:
+            outcome = self._answered(one, one.state == "accepted", OBSIDIAN)
+        except (errors.WriteConflict, errors.WriteFailed):
+            raise
+        except errors.VaultMindError as error:
+            outcome = Outcome("not_found", one.write.agent, message=str(error), reason=str(error))
+        if outcome.outcome not in _DONE:
+            why = outcome.reason or outcome.message
+            self._changed(one, lambda text, found: tell(text, found, why))
+        return outcome
 
     def answer(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
         """Accept or reject one suggestion in the person's name.
@@ -323,101 +321,51 @@ class Queue:
         if caller.kind != "person":
             raise errors.BadArgument("caller", caller.name, "the person: agents approve nothing")
         with self._lock:
-            wanted = suggestion_id.strip().removeprefix("^").lower()
-            names = {wanted, f"s-{wanted.removeprefix('s-')}"}
-            found = next((one for one in self.listed() if one.id in names), None)
+            wanted = f"s-{suggestion_id.strip().removeprefix('^').lower().removeprefix('s-')}"
+            found = next((one for one in self.listed() if one.id == wanted), None)
             if found is None:
                 raise errors.NotFound(
                     f"No suggestion {suggestion_id!r} waits in {self._paths.suggestions}.",
                     hint="`vaultmind suggestions list` names those that do.",
                 )
-            outcome = self._applied(found, caller) if accept else self._reject(found, caller)
-            if accept and outcome.outcome in _DONE:
-                self._removed(found)
-            return outcome
+            return self._answered(found, accept, caller)
 
-    def _settled(self, one: Suggestion) -> Outcome | None:
-        """Act on one that is due; None for one that stays due."""
-        try:
-            if one.state == "rejected":
-                return self._reject(one, OBSIDIAN)
-            outcome = self._tried(one)
+    def _answered(self, one: Suggestion, accept: bool, caller: Caller) -> Outcome:
+        """Write or reject a suggestion, and take it out of the file when that is done."""
+        wish, path = one.write, self._paths.suggestions
+        if accept:
+            if wish.agent not in self._paths.agent_names():
+                raise errors.NotFound(f"{wish.agent}: there is no agent of this name.")
+            where = _WHERE.get(caller.client, "elsewhere")
+            told = f"suggested by {wish.caller.name}, approved {where} (^{one.id})"
+            reason = f"{told}: {wish.reason}" if wish.reason else told
+            outcome = self._gate.write_approved(replace(wish, caller=caller, reason=reason))
             if outcome.outcome in _DONE:
-                self._removed(one)
-            else:
-                why = outcome.reason or outcome.message
-                self._change_one(one, lambda text, found: tell(text, found, why))
+                self._changed(one, remove)
             return outcome
-        except (errors.WriteConflict, errors.WriteFailed) as error:
-            log.warning("a suggestion stays due: %s", error)
-            return None
-
-    def _tried(self, one: Suggestion) -> Outcome:
-        try:
-            return self._applied(one, OBSIDIAN)
-        except (errors.WriteConflict, errors.WriteFailed):
-            raise
-        except (errors.VaultMindError, OSError) as error:
-            log.warning("a suggestion could not be applied: %s", error)
-            return self._failed(one, str(error))
-
-    def _applied(self, one: Suggestion, caller: Caller) -> Outcome:
-        """Write what a suggestion says, unless the audit says that this was done."""
-        if one.write.agent not in self._paths.agent_names():
-            return self._failed(one, "there is no agent of this name")
-        if done := self._done_already(one):
-            return done
-        where = _WHERE.get(caller.client, "elsewhere")
-        told = f"suggested by {one.write.caller.name}, approved {where} (^{one.id})"
-        reason = f"{told}: {one.write.reason}" if one.write.reason else told
-        outcome = self._write(replace(one.write, caller=caller, reason=reason))
-        # what a crash cut short was completed just now
-        return outcome if outcome.outcome in _DONE else self._done_already(one) or outcome
-
-    def _done_already(self, one: Suggestion) -> Outcome | None:
-        """Return the outcome of a suggestion whose words were written before a crash hid it."""
-        wish = one.write
-        for line in newest_first(self._paths, (wish.agent,), holding=one.id):
-            ours = f"(^{one.id})" in line.reason.partition(": ")[0]  # an agent's words follow it
-            by_person = line.caller == OBSIDIAN.name and line.outcome == "written"
-            is_it = wish.op == "forget" or _same(line.after, wish.text)
-            if ours and by_person and is_it and not line.undoes:
-                message = f"Already done: {quoted(wish.text)} (change {line.id})."
-                path = self._paths.brain(wish.agent)
-                return Outcome("unchanged", wish.agent, path=path, message=message)
-        return None
-
-    def _reject(self, one: Suggestion, caller: Caller) -> Outcome:
-        path = self._paths.suggestions
-        if not self._removed(one):
+        if not self._changed(one, remove):
             raise errors.WriteConflict(f"The suggestion in {path} was changed just now.")
-        self._note(caller, one, "rejected", f"suggested by {one.write.caller.name}")
-        message = f"Rejected: {quoted(one.write.text)}. It does not come back."
-        return Outcome("unchanged", one.write.agent, path=path, message=message)
+        self._note(caller, one)
+        message = f"Rejected: {quoted(wish.text)}. It does not come back."
+        return Outcome("unchanged", wish.agent, path=path, message=message)
 
-    def _note(self, caller: Caller, one: Suggestion, outcome: str, reason: str) -> None:
+    def _note(self, caller: Caller, one: Suggestion) -> None:
+        """Tell the audit that a suggestion was rejected."""
         wish, agents = one.write, self._paths.agent_names()
         if home := next((it for it in (wish.agent, wish.caller.agent) if it in agents), ""):
             before, after = (wish.text, "") if wish.op == "forget" else (wish.old, wish.text)
-            self._audit.note(
-                caller, home, wish.op, outcome, reason=reason, section=wish.section or "",
-                before=mask(before).text, after=mask(after).text,
-                evidence=self._audit.evidence(wish.evidence), how=wish.how * (wish.how in FOUND),
+            self._gate.audit.note(
+                caller, home, wish.op, "rejected", reason=f"suggested by {wish.caller.name}",
+                section=wish.section or "", before=mask(before).text, after=mask(after).text,
+                evidence=self._gate.audit.evidence(wish.evidence),
+                how=wish.how * (wish.how in FOUND),
             )  # fmt: skip
 
-    def _failed(self, one: Suggestion, why: str) -> Outcome:
-        message = f"Not written: {quoted(one.write.text)}: {why.rstrip('.')}. It goes on waiting."
-        path = self._paths.suggestions
-        return Outcome("not_found", one.write.agent, path=path, message=message, reason=why)
-
-    def _removed(self, expected: Suggestion) -> bool:
-        """Take a suggestion out of the file; False where it does not stand there as expected.
+    def _changed(self, expected: Suggestion, new: Callable[[str, Suggestion], str]) -> bool:
+        """Change a suggestion in the file; False where it does not stand there as expected.
 
         Somebody changed it meanwhile then, and it is left. Raises DamagedMemory.
         """
-        return self._change_one(expected, lambda text, one: remove(text, [one]))
-
-    def _change_one(self, expected: Suggestion, new: Callable[[str, Suggestion], str]) -> bool:
         found: list[Suggestion | None] = [None]
 
         def change(text: str) -> str | None:
@@ -433,7 +381,7 @@ class Queue:
 
         path = self._paths.suggestions
         try:
-            self._edit(path, changed)
+            self._gate.edit(path, changed)
         except (errors.DamagedMemory, errors.UnreadableNote) as error:
             reason = error.reason if isinstance(error, errors.UnreadableNote) else error.message
             raise errors.DamagedMemory(
@@ -443,7 +391,7 @@ class Queue:
 
     def _text(self) -> str:
         try:
-            return self._reader.read(self._paths.suggestions).text
+            return self._gate.reader.read(self._paths.suggestions).text
         except errors.NotFound:
             return ""
 

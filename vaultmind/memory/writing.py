@@ -1,8 +1,7 @@
 """How facts change: secrets out → rights → plan → suggestion or files → limits → audit → index.
 
 A plan is made on the texts as they stand and made anew whenever a person's edit came first. Its
-line stands in the audit as `begun` before the first file changes; then the brain changes, then the
-archive. What a crash cut short between the two is completed from that line: a fact is never lost.
+line stands in the audit before the first file changes; then the archive changes, then the brain.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +21,23 @@ from vaultmind import errors
 from vaultmind.language.words import content
 from vaultmind.memory import audit
 from vaultmind.memory.brain import (
+    JOINT,
     MEND,
     WRITING_WAITS,
     apply,
     damage,
-    find_fact,
     masked,
     new_brain,
     own_text,
 )
-from vaultmind.memory.changes import Ask, Sizes, Step, plan, quoted, safe_write, with_room
-from vaultmind.memory.forget.kinds import RecordKind, Ref
+from vaultmind.memory.changes import Ask, Sizes, Step, named, plan, quoted, safe_write, with_room
+from vaultmind.memory.forget.hiding import Hiding, RecordKind, Ref, hidden_words
 from vaultmind.memory.forget.taking import ERASABLES, Erasable
-from vaultmind.memory.forget.tombstones import Hiding, hidden_words
-from vaultmind.memory.late import FORGOTTEN, Late
-from vaultmind.memory.match import mentions, says_words
+from vaultmind.memory.match import is_specific, mentions, repeats
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue
-from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
-from vaultmind.redact import MARK, blank_private, has_household_code, mask
+from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.oneline import one_line
@@ -54,6 +51,7 @@ LABEL_WORDS = 3
 GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
 MOST_DROPS, MOST_CHARS = 20, 200
 """Facts of one session that were not kept and are told, a line each, and characters of one."""
+FORGOTTEN = "forgotten"
 UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 """Reasons for which the words of a fact stand nowhere, not even in the audit."""
 _WAITS = {
@@ -112,18 +110,15 @@ class Facts:
         authority: Authority,
         clock: Clock,
     ) -> None:
-        self._paths, self._settings, self._indexer = paths, settings, indexer
-        self._authority, self._clock = authority, clock
+        self.paths, self.settings, self._indexer = paths, settings, indexer
+        self._authority, self.clock = authority, clock
         self._writer = VaultWriter(paths)
-        self._reader = VaultReader(paths, max_bytes=0)
-        self._audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
-        self._hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
-        self._late = Late(paths, self._text)
-        self.queue = Queue(self._reader, self._edit, self._write, self._audit, clock, settings.rng)
+        self.reader = VaultReader(paths, max_bytes=0)
+        self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
+        self.hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
+        self.queue = Queue(self)
         """What waits for the person."""
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-        self._sound: set[str] = set()
-        """Agents whose last change is known to be whole."""
 
     # --- facts ---------------------------------------------------------------------------
 
@@ -134,32 +129,28 @@ class Facts:
         nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
         WriteConflict, BrokenMemory and WriteFailed when nothing was written.
         """
-        return self._write(in_name(write), witness)
+        return self.write_approved(in_name(write), witness)
 
-    def _write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+    def write_approved(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
         """Change facts in the name of the caller, who has approved it where that is the person."""
         agent = agent_name(write.agent)
         with self._locks[agent]:
-            self._complete(agent)
             outcome = self._asked(self._ask(write), witness)
         self._index(agent, outcome)
         return outcome
 
     def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
-        line = self._audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
-        decision = self._decide(ask.write, "brain")
-        if refused := self._refused(ask, decision):
+        line = self.audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
+        if refused := self._refused(ask):
             return refused if ask.dry else self._tell(line, ask.write, Step(refused))
         try:
             step, ask = self._made(ask, witness, line)
-            if ask.dry:
+            if ask.dry or step.written:
                 return _shown(ask, step).outcome
             if step.unsaid and not inferred(ask.write):
-                step = self._hide_unsaid(ask, step, decision)
+                step = self._hide_unsaid(ask, step)
                 if witness and step.written:
                     ask = replace(ask, write=replace(ask.write, evidence=witness()))
-            else:
-                step = _with_hidden(step, self._hiding.hide(step.hidden), "said it")
         except Held as held:
             return self._held(ask, held, witness)
         return self._tell(line, ask.write, _shown(ask, step))
@@ -177,7 +168,7 @@ class Facts:
             if not step.written:
                 return step
             self._judge(ask.write, step)
-            if witness:
+            if witness and not ask.dry:
                 ask = replace(ask, write=replace(ask.write, evidence=witness()))
                 witness, step = None, plan(brain, archive, ask)
             if ask.write.op == "forget" and not ask.dry:
@@ -192,64 +183,62 @@ class Facts:
         step_of: Callable[[str, str], Step],
         line_of: Callable[[Step], audit.AuditLine],
     ) -> Step:
-        """Make a step of brain and archive; its line stands before the first of them changes."""
-        step = Step(ask.outcome("unchanged", ""))
+        """Make a step of brain and archive.
 
-        def archived(file: FileText | None) -> str:
-            text = file.text if file else f"# {ask.write.agent.capitalize()} - Archive\n"
-            return apply(text, step.moves, archive=True, language=ask.language)
+        Its line, what it hides and the archive come first: wherever it is cut short, no fact is
+        lost, and nothing that was forgotten is recalled.
+        """
+        step, hid = Step(ask.outcome("unchanged", "")), list[Ref]()
 
         def change(file: FileText | None) -> str | None:
             nonlocal step
-            if file and (reason := damage(file.text)):
-                raise errors.UnreadableNote(ask.path, reason)
+            _check_sound(ask.path, file)
             text = file.text if file else new_brain(ask.write.agent, ask.language)
             step = step_of(text, self._text(ask.archive))
             if ask.dry or not step.written:
                 return None
-            if any(move.archive for move in step.moves):
-                archived(self._found(ask.archive))  # raises where it can take nothing
-            if ask.write.how in audit.FOUND or step.gone or len(step.moves) != 1:
-                self._audit.write(replace(line_of(step), outcome=audit.BEGUN))
-                self._sound.discard(ask.write.agent)
             new = apply(text, step.moves, archive=False, language=ask.language)
+            self.audit.write(line_of(step))
+            hid.extend(self.hiding.hide(step.hidden))
+            if any(move.archive for move in step.moves):
+                self.edit(ask.archive, partial(_archived, ask, step))
             return None if all(move.archive for move in step.moves) else new
 
         try:
             self._writer.edit(ask.path, change, TRIES)
-        except errors.UnreadableNote as error:
+        except errors.VaultMindError as error:
+            if step.written:
+                self.hiding.show(hid)
+                why = mask(f"it failed: {error}").text
+                failed = replace(line_of(step), outcome="unchanged", reason=why, hidden=())
+                self.audit.write(failed)
+            if not isinstance(error, errors.UnreadableNote):
+                raise
             told = f"Not written: {error.path} is damaged: {error.reason}. {WRITING_WAITS}"
             raise errors.BrokenMemory(told, hint=MEND) from error
-        if step.written and not ask.dry and any(move.archive for move in step.moves):
-            self._edit(ask.archive, archived)
-        return step
+        return with_hidden(step, hid, "said it")
 
     def _ask(self, write: MemoryWrite) -> Ask:
         safe, kinds = safe_write(write)
         words = (write.old, safe.old) if safe.op == "replace" else (write.text, safe.text)
         language = self._authority.identity(safe.agent).language or "en"
-        today, sizes, rng = self._clock().date(), self._settings.sizes, self._settings.rng
-        return Ask(safe, words, self._paths, today, sizes, rng, language, kinds)
+        today, sizes, rng = self.clock().date(), self.settings.sizes, self.settings.rng
+        return Ask(safe, words, self.paths, today, sizes, rng, language, kinds)
 
     def _text(self, path: str) -> str:
         """Return a file's text; empty where there is none that can be read."""
-        with suppress(errors.UnreadableNote):
-            found = self._found(path)
-            return found.text if found else ""
+        with suppress(errors.UnreadableNote, errors.NotFound):
+            return self.reader.read(path).text
         return ""
-
-    def _found(self, path: str) -> FileText | None:
-        with suppress(errors.NotFound):
-            return self._reader.read(path)
-        return None
 
     # --- who may --------------------------------------------------------------------------
 
     def _decide(self, write: MemoryWrite, scope: str) -> Decision:
         return self._authority.decide(write.caller, write.agent, write.op, scope)
 
-    def _refused(self, ask: Ask, decision: Decision) -> Outcome | None:
+    def _refused(self, ask: Ask) -> Outcome | None:
         """Return what a write that must not happen comes to; None for one that may."""
+        decision = self._decide(ask.write, "brain")
         if decision.verdict == "deny":
             message = f"Not allowed: {decision.reason}. Nothing was changed."
             return replace(ask.outcome("denied", message), reason=decision.reason)
@@ -272,17 +261,32 @@ class Facts:
         scopes = {step.outcome.section or "brain", *(one.section or "brain" for one in step.gone)}
         decisions = [self._decide(write, scope) for scope in scopes]
         decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
-        decision = cautious(write, decision, enabled=self._settings.caution)
+        decision = cautious(write, decision, enabled=self.settings.caution)
         doubt = write.hold or step.doubt
         if inferred(write) and decision.verdict != "deny":
-            late = self._late.hindrance(write, step.gone)
-            if late and (late[1] or decision.verdict == "allow"):
-                raise Held(late[0], step, late[1])
+            newer = next((one for one in step.gone if _is_older(write, one)), None)
+            if write.op != "forget" and self._was_forgotten(write):
+                why = "it was forgotten after it was said"
+                raise Held(Decision("deny", why), step, FORGOTTEN)
+            if newer:
+                raise Held(Decision("deny", f"{named(newer)} was said later"), step, "taken back")
             doubt = GUESSED if write.op == "forget" else doubt
         if decision.verdict == "allow" and doubt:
             decision = Decision("suggest", doubt)
         if decision.verdict != "allow":
             raise Held(decision, step)
+
+    def _was_forgotten(self, write: MemoryWrite) -> bool:
+        """Tell whether the person had a fact forgotten after it was said."""
+        lines = audit.newest_first(self.paths, (write.agent,), ("forget",), '"op": "forget"')
+        said = audit.moment(write.said_on)
+        return any(
+            line.outcome == "written"
+            and not (line.undoes or line.undone_by)
+            and said <= line.moment
+            and any(repeats(write.text, one) for one in (line.before, *line.before.split(JOINT)))
+            for line in lines
+        )
 
     def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
         """Put before the person what may not be written, or refuse it; return what that came to."""
@@ -300,7 +304,7 @@ class Facts:
                 whys = dict.fromkeys((write.reason, write.hold, reason if found else ""))
                 asked = replace(write, reason=" · ".join(filter(None, whys)))
                 state, block = self.queue.put(asked, ask.language)
-            path = self._paths.suggestions
+            path = self.paths.suggestions
             message = f"{quoted(write.text)}: {_WAITS[state].format(reason=reason, path=path)}"
             outcome = replace(outcome, message=message, path=path, block=block)
             if state in ("new", "waiting"):
@@ -311,18 +315,17 @@ class Facts:
             return shown.outcome
         if dropped:
             ref = write.evidence or MessageRef(write.agent, "", "")
-            told = (write.text, dropped, (ref.block,))
-            self._drop(write.agent, ref.session, [told], write.caller)
+            told = [(write.text, dropped, (ref.block,))]
+            self.dropped(write.agent, ref.session, told, write.caller)
             return shown.outcome
-        line = self._audit.line(write.caller, write.agent, write.op, "")
-        return self._tell(line, write, shown)
+        return self._tell(self.audit.line(write.caller, write.agent, write.op, ""), write, shown)
 
     # --- the audit ------------------------------------------------------------------------
 
     def _line(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> audit.AuditLine:
         """Return a line with what a write came to; its texts are masked."""
         outcome, before = step.outcome, step.outcome.before
-        if not (before or step.written) and write.op != "remember":
+        if not before and write.op != "remember":
             before = write.old or write.text
         took_place = write.op == "remember" and step.written and before
         return replace(
@@ -332,7 +335,7 @@ class Facts:
             section=outcome.section or "",
             before=mask(before).text,
             after="" if write.op == "forget" else mask(outcome.fact or write.text).text,
-            evidence=self._audit.evidence(write.evidence),
+            evidence=self.audit.evidence(write.evidence),
             reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
             path=outcome.path,
             block=outcome.block,
@@ -342,152 +345,121 @@ class Facts:
         )
 
     def _tell(self, line: audit.AuditLine, write: MemoryWrite, step: Step) -> Outcome:
-        """Write the line of what a write came to; a change that is on disk stays true without."""
+        """Write the line of what a write that changed no file came to."""
         home = write.agent
-        if not step.written and home not in self._paths.agent_names():
+        if not step.written and home not in self.paths.agent_names():
             home = write.caller.agent or home  # what is not written makes no folder
-        try:
-            self._audit.write(self._line(line, write, step), home)
-        except errors.VaultMindError as error:
-            if not step.written:
-                raise
-            log.error("the audit line of a write is missing: %s", error)
-            why = f"the audit could not be written: {error}"
-            outcome = replace(step.outcome, reason=step.outcome.reason or why)
-            return also(outcome, f"{why[0].upper()}{why[1:]}")
-        self._sound.add(write.agent)
+        self.audit.write(self._line(line, write, step), home)
         return step.outcome
 
-    def _drop(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> int:
-        lines = audit.newest_first(self._paths, (agent,), (audit.DROP,), session)
-        known = {(one.after, one.reason) for one in lines if audit.session_of(one) == session}
-        told = 0
-        for text, reason, evidence in dropped:
-            safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
-            safe = safe if len(safe) <= MOST_CHARS else f"{safe[: MOST_CHARS - 1].rstrip()}…"
-            if (safe, reason) in known or len(known) >= MOST_DROPS:
-                continue
-            known.add((safe, reason))
-            block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
-            source = self._audit.evidence(MessageRef(agent, session, block) if session else None)
-            about = {"after": safe, "reason": reason, "evidence": source}
-            self._audit.note(caller, agent, audit.DROP, "dropped", **about)
-            told += 1
-        return told
+    def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> None:
+        """Tell the audit what extraction found in a session and did not keep.
 
-    def _complete(self, agent: str) -> None:
-        """Complete the changes of an agent's facts that a crash cut short, if there are any.
-
-        Where that fails they wait, and are tried again; no other write has to.
+        What was told before is not told again, and nothing for an agent at autonomy 0.
         """
-        if agent in self._sound:
+        if agent not in self.paths.agent_names() or not self._authority.keeps_records(agent):
             return
-        try:
-            for line in self._audit.unfinished(agent):
-                self._finish(line)
-            self._sound.add(agent)
-        except (errors.VaultMindError, OSError) as error:
-            log.warning("what was cut short in the memory of %s waits: %s", agent, error)
-
-    def _finish(self, line: audit.AuditLine) -> None:
-        """Do what a line says that is not done yet; nothing where the brain never changed."""
-        found = self._found(self._paths.brain(line.agent))
-        brain, reason = found.text if found else "", "cut short before anything was changed"
-        own = [move for move in line.moves if not move.archive]
-        if own and all(bool(find_fact(brain, move.fact)) is not move.came for move in own):
-            self._audit.write(
-                replace(line, outcome="unchanged", reason=reason, hidden=(), shown=())
-            )
-            return
-        moves = [move for move in line.moves if move.archive and (move.whole or not move.came)]
-        if moves:
-            start = f"# {line.agent.capitalize()} - Archive\n"
-            self._edit(
-                self._paths.archive(line.agent),
-                lambda file: apply(file.text if file else start, moves, archive=True),
-            )
-        self._hiding.show(audit.refs_of(line.shown))
-        self._hiding.hide(audit.refs_of(line.hidden))
-        reason = " · ".join(filter(None, (line.reason, "completed after it was cut short")))
-        self._audit.write(replace(line, outcome="written", reason=reason))
+        with self._locks[agent]:
+            lines = audit.newest_first(self.paths, (agent,), (audit.DROP,), session)
+            known = {(one.after, one.reason) for one in lines if audit.session_of(one) == session}
+            for text, reason, evidence in dropped:
+                safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
+                safe = safe if len(safe) <= MOST_CHARS else f"{safe[: MOST_CHARS - 1].rstrip()}…"
+                if (safe, reason) not in known and len(known) < MOST_DROPS:
+                    known.add((safe, reason))
+                    block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
+                    ref = MessageRef(agent, session, block) if session else None
+                    about = {"after": safe, "reason": reason, "evidence": self.audit.evidence(ref)}
+                    self.audit.note(caller, agent, audit.DROP, "dropped", **about)
 
     # --- hiding ---------------------------------------------------------------------------
 
     def _saying(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
         """Return what said forgotten facts; an agent reaches its own records alone."""
-        found = self._hiding.said(write.agent, gone, self._naming(write.caller))
+        found = self.hiding.said(write.agent, gone, self._naming(write.caller))
         person = write.caller.kind == "person"
         return tuple(one for one in found if person or one.agent == write.agent)
 
-    def _hide_unsaid(self, ask: Ask, step: Step, decision: Decision) -> Step:
+    def _hide_unsaid(self, ask: Ask, step: Step) -> Step:
         """Hide the messages that say what no fact says, or tell what to do about it.
 
         Raises Held for what waits.
         """
-        words, agent = ask.write.text, ask.write.agent
-        both = dict.fromkeys(ask.words)  # notes of agents may hold what a message has masked
-        if decision.verdict != "allow" or ask.write.hold:
-            said = ((one, each) for each in both for one in self._hiding.shown(agent, each))
-            if any(says_words(one, each) for one, each in said):
-                raise Held(Decision("suggest", ask.write.hold or decision.reason), step)
-            return step
-        shown, edit = [*self._hiding.shown(agent, words)], self._naming(ask.write.caller)
-        refs = (one for each in both for one in self._hiding.saying(agent, each, edit))
-        hid = self._hiding.hide(refs)
-        prose = own_text(blank_private(self._text(ask.path)))
-        there = any(mentions(paragraph, words) for paragraph in prose)
-        own = f"It stands in {ask.path} as your own text; edit it there." if there else ""
-        outcome, mentioned = step.outcome, sum(mentions(one, words) for one in shown)
+        words = [one for one in dict.fromkeys(ask.words) if is_specific(one)]
+        decision = self._decide(ask.write, "brain")
+        if words and (decision.verdict != "allow" or ask.write.hold):
+            raise Held(Decision("suggest", ask.write.hold or decision.reason), step)
+        facts = [Fact(one, None) for one in words]  # what an agent noted may hold what is masked
+        refs = self._saying(ask.write, facts)
+        hid = self.hiding.hide(refs)
         if hid:
-            outcome = replace(outcome, outcome="written", path="", nearest=())
+            outcome = replace(step.outcome, outcome="written", path="", nearest=())
             outcome = replace(outcome, message="No fact said it;")
-            step = _with_hidden(replace(step, outcome=outcome, hidden=hid), hid, "did")
-            return replace(step, outcome=also(step.outcome, own))
-        if there:
-            message = f"No fact says {quoted(words)}. {own}"
-        elif mentioned:
-            verb = "mentions" if mentioned == 1 else "mention"
-            message = f"{outcome.message} {counted(mentioned, 'message')} {verb} it. To hide"
-            message += " what was said, give two words or more of it."
-        else:
-            nothing = f"Nothing in {agent}'s memory says {quoted(words)}."
-            message = outcome.message if outcome.nearest else nothing
-        return replace(step, outcome=replace(outcome, message=message))
+            step = with_hidden(replace(step, outcome=outcome, hidden=hid), hid, "did")
+        elif not words:
+            tip = "To hide what was said, say more of it."
+            step = replace(step, outcome=also(step.outcome, tip))
+        prose = own_text(blank_private(self._text(ask.path)))
+        there = any(mentions(paragraph, ask.write.text) for paragraph in prose)
+        own = f"It stands in {ask.path} as your own text; edit it there." if there else ""
+        return replace(step, outcome=also(step.outcome, own))
 
     # --- files ---------------------------------------------------------------------------
 
     def _saved(self, caller: Caller, path: str, reason: str) -> None:
         """Record that a record was stored, without its text."""
-        if agent := self._paths.agent_of(path):
+        if agent := self.paths.agent_of(path):
             self.told(caller, agent, "save", path, reason)
 
     def _naming(self, caller: Caller) -> Callable[[str, Change], None]:
         """Return what changes a record so that its parts can be named, and hidden by that."""
 
         def edit(relative: str, change: Change) -> None:
-            if self._edit(relative, change) is not None:
+            if self.edit(relative, change) is not None:
                 self._saved(caller, relative, "parts are named, to be hidden")
                 self._indexer.refresh([relative])
 
         return edit
 
-    def _edit(self, relative: str, change: Change) -> FileText | None:
+    def edit(self, relative: str, change: Change) -> FileText | None:
         return self._writer.edit(relative, change, TRIES)
 
     def _index(self, agent: str, outcome: Outcome) -> None:
         """Bring the index up to date; the fact is on disk, so that a failure is only said."""
-        if outcome.outcome != "written":
-            return
-        files = [self._paths.brain(agent), self._paths.archive(agent)]
-        try:
-            self._indexer.refresh(files)
-        except errors.VaultMindError as error:
-            self._indexer.mark(files)
-            log.warning("%s was written and not indexed: %s", outcome.path, error)
+        if outcome.outcome == "written":
+            files = [self.paths.brain(agent), self.paths.archive(agent)]
+            try:
+                self._indexer.refresh(files)
+            except errors.VaultMindError as error:
+                self._indexer.mark(files)
+                log.warning("%s was written and not indexed: %s", outcome.path, error)
 
     def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
         """Tell an agent's audit of a change that was made to a file which is nobody's."""
-        self._audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
+        self.audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
+
+
+def _check_sound(path: str, file: FileText | None) -> None:
+    if file and (reason := damage(file.text)):
+        raise errors.UnreadableNote(path, reason)
+
+
+def _archived(ask: Ask, step: Step, file: FileText | None) -> str:
+    _check_sound(ask.archive, file)
+    text = file.text if file else f"# {ask.write.agent.capitalize()} - Archive\n"
+    return apply(text, step.moves, archive=True, language=ask.language)
+
+
+def _is_older(write: MemoryWrite, fact: Fact) -> bool:
+    """Tell whether a write was said before a fact whose place it would take."""
+    if fact.evidence and write.evidence:
+        return _place(write.evidence) < _place(fact.evidence)
+    return fact.written > write.said_on[:10]
+
+
+def _place(ref: MessageRef) -> tuple[str, int]:
+    """Return where a message stands in time: in the session of which day, as which one."""
+    return ref.session, int("".join(filter(str.isdigit, ref.block)) or 0)
 
 
 def in_name(write: MemoryWrite) -> MemoryWrite:
@@ -503,7 +475,7 @@ def also(outcome: Outcome, sentence: str) -> Outcome:
     return replace(outcome, message=message) if sentence else outcome
 
 
-def _with_hidden(step: Step, refs: Sequence[Ref], said: str) -> Step:
+def with_hidden(step: Step, refs: Sequence[Ref], said: str) -> Step:
     """Return a step that tells of what was hidden."""
     messages = sum("/" not in one.session for one in refs)
     outcome = replace(also(step.outcome, hidden_words(refs, said)), hidden_messages=messages)
@@ -528,8 +500,6 @@ def _shown(ask: Ask, step: Step) -> Step:
     outcome = step.outcome
     if ask.redacted:
         outcome = also(outcome, f"Taken out before storing: {', '.join(ask.redacted)}.")
-    if ask.write.op != "forget" and step.written and has_household_code(outcome.fact):
-        outcome = also(outcome, "The code stands in plain text in your vault.")
     return replace(step, outcome=safe_outcome(outcome))
 
 

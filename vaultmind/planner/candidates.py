@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
-from vaultmind.planner.names import WordTable, folder_of, stems_of
+from vaultmind.planner.names import folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
 from vaultmind.types import Caller, Reason
@@ -70,12 +70,7 @@ _FITS: Mapping[TaskKind, tuple[float, ...]] = {
 """How well each role of a file goes with a kind of task: which layers such a task is asked of."""
 _RISKS = {"low": 0.2, "medium": 0.6, "high": 1.0}
 _STRUCTURAL = ("path", "definitions", "named", "defined", "used", "user", "tested")
-_ENDINGS = ("test", "tests", "spec", "index", "init", "main")
 _SCOPE = re.compile(r"\s*([\w./\\-]{2,60})(?:\(([^)\n]{1,60})\))?!?:\s")
-_TYPES = frozenset(
-    ["fix", "feat", "feature", "chore", "refactor", "perf", "style", "build", "revert", "bug"]
-) | {"bugfix", "hotfix", "wip", "note"}
-"""Of `fix(cart): …`: words before a colon that name no place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +83,6 @@ class Spot:
     """The anchor of a note's section or the name of a definition; empty at the top."""
     score: float
     """From 0 to 1, among the spots of one plan."""
-    text: str = ""
-    """What may be shown of it, where that is not what the file says there: of an agent's memory."""
 
 
 class Form(NamedTuple):
@@ -111,8 +104,6 @@ class Candidate:
     spots: tuple[Spot, ...] = ()
     because: dict[str, None] = field(default_factory=dict)
     """In words, what found it: `used by src/auth.py`."""
-    causal: float = 0.0
-    """How sure it is that earlier work of this kind changed it, from 0 to 1."""
     parts: tuple[str, ...] = ()
     """Definitions or headings that such work told to have changed."""
     score: float = 0.0
@@ -126,10 +117,6 @@ class Candidate:
     """What is known of it, if that is of these very bytes."""
     is_indexed: bool = False
     """Whether the index holds these very bytes: only then its offsets are right."""
-    is_outdated: bool = False
-    """Whether the index holds other bytes of it, or it changed meanwhile."""
-    is_guarded: bool = False
-    """Whether it is an agent's memory, of which only what a search let through may be shown."""
     forms: tuple[Form, ...] = ()
     """The shortest first."""
 
@@ -186,20 +173,19 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
             del pool[path]
 
     def is_there(one: Candidate) -> bool:
-        return bool(structure.record(one.path) or one.spots) and shows(one.path)
+        known = structure.record(one.path) or one.spots
+        return bool(known) and structure.shows(one.path) and shows(one.path)
 
     add("path", structure.by_path.like(task, MOST_LIKE))
     add("definitions", structure.by_definition.like(task, MOST_LIKE))
     add("named", graph.named(understood.paths))
     add("defined", graph.defined(understood.identifiers))
     add("place", graph.near(missing_of(asked)))
-    told = stems_of(task)
-    add("whole_name", {path: _whole_name(path, told, structure.by_path) for path in pool})
     add("similar", past.similar(task, MOST_COMMITS))
     for one in asked.recalled:
         for signal, value in one.signals.items():
             add(signal, {one.path: value}, *one.because)
-        pool[one.path].causal, pool[one.path].parts = one.causal, one.parts
+        pool[one.path].parts = one.parts
     keep(is_there)
     tied = [one for one in pool.values() if one.is_told(TIES) or one.is_told(["meaning"], NEAR)]
     if not any(one.is_told(TIES) for one in tied):  # any two texts are somewhat near each other
@@ -278,14 +264,9 @@ def _searched(asked: Asked) -> dict[str, Candidate]:
             "rank": max((one.rank - low) / (width or 1.0) for one in each),
         }
         spots = tuple(
-            Spot(
-                one.chunk.start,
-                one.chunk.end,
-                one.chunk.anchor,
-                (one.words + one.meaning + covered(one.held)) / 3,
-                "" if one.chunk.kind == "note" else one.chunk.text,
-            )
-            for one in each[:MOST_SPOTS]
+            Spot(it.chunk.start, it.chunk.end, it.chunk.anchor, score)
+            for it in each[:MOST_SPOTS]
+            for score in [(it.words + it.meaning + covered(it.held)) / 3]
         )
         found[path] = Candidate(path, signals, spots)
     return found
@@ -306,14 +287,6 @@ def _around(
         for signal, paths in around.items():
             share = weight / (1.0 + math.log1p(min(len(paths), MOST_EDGES)))
             yield signal, dict.fromkeys([*paths][:MOST_EDGES], share), f"{LINKED[signal]} {seed}"
-
-
-def _whole_name(path: str, words: Iterable[str], table: WordTable[str]) -> float:
-    """Return how much of a file's own name a task says, 0 to 1, rare words counting more."""
-    name = path.rpartition("/")[2]
-    own = {one: table.worth(one) for one in stems_of(name.rpartition(".")[0] or name)}
-    own = {one: worth for one, worth in own.items() if one not in _ENDINGS}
-    return sum(own.get(one, 0.0) for one in words) / (sum(own.values()) or 1.0)
 
 
 def _beside(
@@ -339,8 +312,7 @@ def scope_of(task: str) -> frozenset[str]:
     """Return the words of the place that a task names before a colon; of `a/b.py: …` all parts."""
     if (found := _SCOPE.match(task)) is None:
         return frozenset()
-    kind, place = found[1], found[2]
-    return frozenset(stems_of(place or ("" if kind.lower() in _TYPES else kind)))
+    return frozenset(stems_of(found[2] or found[1]))
 
 
 def _role(path: str, record: FileRecord | None) -> str:

@@ -10,14 +10,12 @@ import logging
 import re
 import threading
 import time
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from importlib.util import find_spec
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +26,7 @@ from vaultmind.index.linked import cut_plainly
 from vaultmind.index.taken import shape_of
 from vaultmind.planner.types import FileRecord, Link, Part, Task
 from vaultmind.redact import mask
+from vaultmind.tables import table
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -50,7 +49,6 @@ AROUND = frozenset({"class", "interface", "enum", "type", "holder", "module"})
 """Kinds into which is looked."""
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "call_expression"})
 """Values that make a function of a name; a call where a function is handed to it."""
-_TYPED = {"struct_type": "class", "interface_type": "interface"}
 _ABOVE = ("#", "//", "/*", "*", "@", "--", "[")
 _TOPS = frozenset({"", "src", "app", "bin", "lib", "server", "client", "cmd"})
 """Folders whose index file is where a program begins."""
@@ -81,9 +79,10 @@ class Language:
     """Stems that stand for their folder: `__init__`, `index`, `mod`."""
     family: str = ""
     """Languages of one family import each other; empty: its own name."""
-    public: str = ""
-    """What is for others: `capital` names, or what a word (`pub`, `export`) says so of."""
-    private_words: Sequence[str] = ("private", "protected")
+    private: str = r"\b(?:private|protected)\b"
+    """What a definition says that is not for others."""
+    exports: bool = False
+    """Whether only what is exported is for others, in a file that exports anything."""
     by_names: bool = False
     """Whether a file is found by the names that it defines: no import names it."""
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -97,7 +96,7 @@ class Language:
 @cache
 def languages() -> Mapping[str, Language]:
     """Return all languages by name."""
-    read = tomllib.loads(files(__package__).joinpath("languages.toml").read_text("utf-8"))
+    read = table(__file__, "languages.toml")
     known = dict[str, Language]()
     for name, one in read.items():
         like = known.get(one.pop("like", ""), Language(name))
@@ -224,7 +223,7 @@ class _File:
     def __init__(self, one: Language, text: str, data: bytes) -> None:
         self.language, self.data, self.lines = one, data, text.split("\n")
         self.parts: list[Part] = []
-        self.exports = one.public == "export" and bool(re.search(r"(?m)^export\b", text))
+        self.exports = one.exports and bool(re.search(r"(?m)^export\b", text))
 
     def text(self, node: Node | None, end: Node | None = None) -> str:
         """Return what stands in a node, up to where another begins."""
@@ -251,7 +250,7 @@ class _File:
 
     def _kind(self, node: Node, kind: str, name: str, parent: Part | None) -> str:
         """Return what a node defines, of a type of node that may; empty: nothing."""
-        value, of = node.child_by_field_name("value"), node.child_by_field_name("type")
+        value = node.child_by_field_name("value")
         if kind in ("constant", "field"):
             is_made = value is not None and value.type in _FUNCTIONS
             if is_made and value is not None and value.type == "call_expression":
@@ -262,8 +261,6 @@ class _File:
             kind = "function" if "(" in self.text(node) and name else ""
         elif kind in ("class", "enum") and self.language.family == "c" and not _body_of(node):
             kind = ""  # it only names a struct
-        elif kind == "type" and of is not None:
-            kind = _TYPED.get(of.type, kind)
         inside = parent is not None and parent.kind in AROUND - {"module"}
         return "method" if kind == "function" and inside else kind
 
@@ -280,7 +277,7 @@ class _File:
         said = self.text(node, end) if end else self.text(node).split("\n", 1)[0]
         said = " ".join(re.sub(r"(?:#|//)[^\n\"']*\n", "\n", said).split())
         said = said.replace("( ", "(").replace(",)", ")").replace(" )", ")")
-        said = re.sub(r"\s{0,9}(?:=>|[:={;,]|\bwhere|\bthen|\bdo)\s*$", "", said)
+        said = re.sub(r"\s{0,9}(?:=>|[:={;,])\s*$", "", said)
         summary = self.docstring(body) if body else ""
         if not summary:
             above = self.lines[lead_of(self.lines, first + 1) - 1 : first]
@@ -311,16 +308,11 @@ class _File:
         return (found.group(2) if found else text).strip()
 
     def _is_public(self, own: str, said: str, exported: bool, parent: Part | None) -> bool:
-        """Tell whether a definition is for others, by its name and the words before it."""
-        own, one = own.rpartition(".")[2], self.language
-        before = said.partition(own)[0].split()
+        """Tell whether a definition is for others, by its name and what it says of itself."""
+        own = own.rpartition(".")[2]
         hidden = own.startswith("#") or (own.startswith("_") and not own.endswith("__"))
-        if hidden or (parent and not parent.public) or not {*before}.isdisjoint(one.private_words):
+        if hidden or (parent and not parent.public) or re.search(self.language.private, said):
             return False
-        if one.public == "pub" and not (parent and parent.kind in ("interface", "holder")):
-            return any(word.startswith("pub") for word in before)
-        if one.public == "capital":
-            return own[:1].isupper()
         return bool(parent or exported or not self.exports)
 
     def head(self) -> str:

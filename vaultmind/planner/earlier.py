@@ -7,11 +7,11 @@ count, and what was forgotten of them is not told.
 from __future__ import annotations
 
 import logging
-import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from vaultmind import tokens
@@ -28,7 +28,7 @@ from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.store import Tables, TaskRow
+    from vaultmind.episodes.store import Tables
     from vaultmind.index.outlet import Outlet
     from vaultmind.planner.sources import Source
 
@@ -54,12 +54,10 @@ SLACK = 4
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """What earlier work says of one task."""
-
-    found: tuple[Candidate, ...] = ()
-    works: tuple[EarlierWork, ...] = ()
+Work = tuple[EarlierWork, str]
+"""An episode as it is told of, and in fewer words."""
+Recalled = tuple[tuple[Candidate, ...], tuple[Work, ...]]
+"""What earlier work says of one task: files, and what was done."""
 
 
 class Earlier:
@@ -80,9 +78,6 @@ class Earlier:
         """
         self._tables, self._stands, self._showing = tables, stands, showing
         self._paths, self._clock, self._person = paths, clock, person
-        self._lock = threading.Lock()
-        self._known: dict[str, tuple[int, dict[TaskRow, Understood]]] = {}
-        """Of each source its tasks, each understood once, and what state of the tables they are."""
 
     def recall(self, understood: Understood, source: Source, caller: Caller) -> Recalled:
         """Return what earlier work says of a task; nothing where the tables cannot be read."""
@@ -91,25 +86,26 @@ class Earlier:
             near = self._near(tables, source.name, understood, caller)
             episodes = tables.load([*near]) if near else {}
             found = used(episodes.values(), near, self._clock(), most=MOST_FILES)
-            works = tuple(self._works(tables, episodes, near, source, caller))
+            works = tuple(islice(self._works(tables, episodes, near, source, caller), MOST_TOLD))
         except VaultMindError as error:  # a plan does without it
             log.warning("earlier work is not recalled: %s", error)
-            return Recalled()
+            return (), ()
+        parts: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        """Which definitions or headings such work told to have changed, the latest first."""
         like = [one for name, one in episodes.items() if near[name] >= TOLD_ALIKE]
-        parts = self._parts(like)
-        return Recalled(
-            tuple(
-                Candidate(
-                    one.path,
-                    {"affinity": one.weight, "causal": one.causal},
-                    because={_because(one, episodes, near): None},
-                    causal=one.causal,
-                    parts=tuple(parts[one.path]),
-                )
-                for one in found.values()
-            ),
-            works,
+        events = [event for one in like for event in self._events(one) if event.changes]
+        for event in sorted(events, key=lambda it: it.time, reverse=True):
+            parts[event.path] |= {event.symbol: None} if event.symbol else {}
+        files = tuple(
+            Candidate(
+                one.path,
+                {"affinity": one.weight, "causal": one.causal},
+                because={_because(one, episodes, near): None},
+                parts=tuple(parts[one.path]),
+            )
+            for one in found.values()
         )
+        return files, works
 
     def _near(
         self, tables: Tables, source: str, understood: Understood, caller: Caller
@@ -120,18 +116,12 @@ class Earlier:
         then the latest.
         """
         own = {caller.agent, self._person}
-        with self._lock:
-            changes, known = self._known.get(source, (-1, {}))
-            if changes != (now := tables.changes):
-                known = {
-                    row: known.get(row) or earlier_task(row.task, row.kind, row.fingerprint, source)
-                    for row in tables.tasks(source)
-                }
-                self._known[source] = (now, known)
-        found = {row.episode: alike(understood, one) for row, one in known.items()}
-        for name in tables.naming(source, understood.references):
-            if name in found:
-                found[name] = max(found[name], SAME_ISSUE)
+        found: dict[str, float] = {}
+        for row in tables.tasks(source):
+            task = earlier_task(row.task, row.kind, row.fingerprint, source)
+            found[row.episode] = alike(understood, task)
+        for name in found.keys() & {*tables.naming(source, understood.references)}:
+            found[name] = max(found[name], SAME_ISSUE)
         ranked = [name for name in found if found[name] >= LEAST_ALIKE]
         ranked.sort(key=lambda name: name.rpartition("/")[2], reverse=True)
         ranked.sort(key=lambda name: (-found[name], name.partition("/")[0] not in own))
@@ -145,15 +135,6 @@ class Earlier:
                 (shown if is_shown else hidden)[agent] += 1
                 near |= {name: found[name]} if is_shown else {}
         return near
-
-    def _parts(self, episodes: Iterable[Episode]) -> defaultdict[str, dict[str, None]]:
-        """Return which definitions or headings episodes told to have changed, the latest first."""
-        events = [event for one in episodes for event in self._events(one)]
-        found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        for event in sorted(events, key=lambda it: it.time, reverse=True):
-            if event.changes and event.symbol:
-                found[event.path][event.symbol] = None
-        return found
 
     def _hides(self, one: Episode, block: str) -> bool:
         record = self._paths.episode(one.agent, one.id).removesuffix(".md")
@@ -170,39 +151,34 @@ class Earlier:
         near: Mapping[str, float],
         source: Source,
         caller: Caller,
-    ) -> Iterator[EarlierWork]:
-        """Yield the likest episodes that have anything to tell, as they may be told."""
+    ) -> Iterator[Work]:
+        """Yield the likest episodes that have anything to tell: no secret, nothing forgotten."""
         yielded: set[tuple[str, str]] = set()
+        shows, clean = source.index.outlet.shows, self._showing.clean
         for name in [name for name, like in near.items() if like >= TOLD_ALIKE][:LOOKED_AT]:
             one = episodes.get(name)
-            if one is None or len(yielded) == MOST_TOLD:
-                continue
-            same = (one.task.fingerprint or name, one.outcome)
-            if same in yielded or not self._stands(tables, name):
+            if one is None or not self._stands(tables, name):
                 continue  # it was edited: it is told of once that is read
-            work = self._work_of(one, near[name], source, caller)
-            if work.changed or work.decisions or work.rationale:
-                yielded.add(same)
-                yield work
-
-    def _work_of(self, one: Episode, like: float, source: Source, caller: Caller) -> EarlierWork:
-        """Return an episode as it may be told: no secret of it, and nothing that is forgotten."""
-        shows, clean = source.index.outlet.shows, self._showing.clean
-        files = changed_files(one.events).items()
-        changed = sorted(files, key=lambda it: (-seconds_of(it[1].last), it[0]))
-        return EarlierWork(
-            one.name,
-            day_of(seconds_of(one.started)),
-            FORGOTTEN if self._hides(one, TASK) else clean(one.task.text),
-            one.outcome,
-            like,
-            tuple(
-                path for path, what in changed
+            files = changed_files(one.events).items()
+            changed = tuple(
+                path
+                for path, what in sorted(files, key=lambda it: (-seconds_of(it[1].last), it[0]))
                 if (what.change == "removed" or source.has(path)) and shows(path, caller)
-            ),
-            tuple(clean(it.text) for it in self._events(one) if it.kind == "decision"),
-            "" if self._hides(one, one.why_block) else clean(one.rationale),
-        )  # fmt: skip
+            )
+            decisions = [clean(it.text) for it in self._events(one) if it.kind == "decision"]
+            why = "" if self._hides(one, one.why_block) else clean(one.rationale)
+            same = (one.task.fingerprint or name, one.outcome)
+            if same not in yielded and (changed or decisions or why):
+                yielded.add(same)
+                task = FORGOTTEN if self._hides(one, TASK) else clean(one.task.text)
+                day = day_of(seconds_of(one.started))
+                head = f"- {day}, {one.agent}, {one.outcome}: {_clipped(task, MAX_TASK)}"
+                told = [f"decided: {_clipped(it, MAX_WORDS)}" for it in decisions[:SHOWN_DECISIONS]]
+                told += [f"because: {_clipped(why, MAX_WORDS)}"] if why else []
+                long, short = (_named(changed, most) for most in (SHOWN_FILES, SHOWN_FILES // 2))
+                text = "; ".join([head, *long, *told])
+                work = EarlierWork(name, day, one.outcome, near[name], changed, text)
+                yield work, "; ".join([head, *short])
 
 
 def day_of(seconds: int) -> str:
@@ -218,21 +194,18 @@ def _because(one: Used, episodes: Mapping[str, Episode], near: Mapping[str, floa
     words += " like this" if like else " that share words with it"
     if not changed:
         return f"read in {words}"
-    last = max(changed, key=lambda deed: deed.linked_at)
-    episode = episodes[last.episode]
-    known = ", ".join([episode.outcome, *([last.commit[:8]] if last.commit else [])])
-    return f"changed in {words}, last on {day_of(seconds_of(episode.started))} ({known})"
+    last = episodes[max(changed, key=lambda deed: deed.linked_at).episode]
+    return f"changed in {words}, last on {day_of(seconds_of(last.started))} ({last.outcome})"
 
 
 # --- how it is told -----------------------------------------------------------------------
 
 
-def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[EarlierWork, ...], str]:
+def told_within(works: Sequence[Work], budget: int) -> tuple[tuple[EarlierWork, ...], str]:
     """Return the works that fit into a share of a budget, and the text that tells of them."""
     told: list[EarlierWork] = []
-    for work in works:
-        short = replace(work, decisions=(), rationale="")
-        for form in (_line(work, SHOWN_FILES), _line(short, SHOWN_FILES // 2)):
+    for work, short in works:
+        for form in (work.text, short):
             text = "\n".join([HEAD, *(one.text for one in told), form])
             if tokens.count(f"{text}\n\n") + SLACK <= int(budget * SHARE):
                 told.append(replace(work, text=form))
@@ -240,16 +213,9 @@ def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[Earlie
     return tuple(told), "\n".join([HEAD, *(one.text for one in told)]) if told else ""
 
 
-def _line(work: EarlierWork, files: int) -> str:
-    who, task = work.episode.partition("/")[0], _clipped(work.task, MAX_TASK)
-    parts = [f"- {work.when}, {who}, {work.outcome}: {task}"]
-    if work.changed:
-        more = len(work.changed) - files
-        shown = ", ".join(map(one_line, work.changed[:files]))
-        parts.append(f"changed {shown}{f' and {more} more' if more > 0 else ''}")
-    parts += [f"decided: {_clipped(one, MAX_WORDS)}" for one in work.decisions[:SHOWN_DECISIONS]]
-    parts += [f"because: {_clipped(work.rationale, MAX_WORDS)}"] if work.rationale else []
-    return "; ".join(parts)
+def _named(files: Sequence[str], most: int) -> list[str]:
+    more = f" and {len(files) - most} more" if len(files) > most else ""
+    return [f"changed {', '.join(map(one_line, files[:most]))}{more}"] if files else []
 
 
 def _clipped(text: str, most: int) -> str:

@@ -8,12 +8,11 @@ repository's settings name, takes no lock, and is given up after a while.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
-import shutil
 import subprocess
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +26,6 @@ from vaultmind.planner.names import WordTable
 SECONDS = 30.0
 PATIENT_SECONDS = 0.2
 """Who waits for less does without: what follows a source in the background reads it."""
-RETRY_SECONDS = 60.0
-"""After which git is asked again where it did not answer."""
 MOST_COMMITS = 4000
 """Commits that are read, the newest."""
 LAST = 100
@@ -95,36 +92,25 @@ class Repository:
     prefix: str
     """The source's path in the repository, with a `/` at the end."""
     folder: Path
-    shared: Path
-    """The same as `folder`, except in a work tree of `git worktree`."""
 
     def stamp(self) -> tuple[object, ...]:
         """Return what differs once there is another commit or branch. Runs nothing."""
-        branch = _words(self.folder / "HEAD").removeprefix("ref: ")
-        own = [self.folder / "HEAD", self.folder / "logs/HEAD", self.shared / "packed-refs"]
-        return tuple(map(_stamp, [*own, *([self.shared / branch] if ".." not in branch else [])]))
+        return tuple(_stamp(self.folder / name) for name in ("HEAD", "logs/HEAD", "ORIG_HEAD"))
 
     def ask(self, *words: str) -> str:
         """Return what git says. Raises GitFailed. No lock may be held: it can take its time."""
-        program = shutil.which("git")
-        if program is None:
-            raise GitFailed("git is not installed")
         settings = [part for one in _SETTINGS for part in ("-c", one)]
         quiet = ("--no-optional-locks", "--no-pager", "--literal-pathspecs")
         kept = {name: told for name, told in os.environ.items() if not name.startswith("GIT_")}
         try:
             done = subprocess.run(
-                [program, *quiet, *settings, *words], cwd=self.root, env=kept | _ENVIRONMENT,
+                ["git", *quiet, *settings, *words], cwd=self.root, env=kept | _ENVIRONMENT,
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False,
             )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise GitFailed(f"git had not answered after {SECONDS:g} seconds") from None
-        except OSError as error:
-            raise GitFailed(f"git could not be run: {type(error).__name__}") from error
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise GitFailed(f"git did not answer: {type(error).__name__}") from error
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace")
-            owner = "git does not trust this folder: it belongs to another user"
-            raise GitFailed(owner if "dubious ownership" in said else said.partition("\n")[0])
+            raise GitFailed(done.stderr.decode("utf-8", "replace").partition("\n")[0])
         return done.stdout.decode("utf-8", "replace")
 
 
@@ -151,7 +137,7 @@ def find_repository(root: Path) -> Repository:
     if not (shared / "objects").is_dir():
         raise GitFailed(ABSENT)
     inside = root.relative_to(dot.parent).as_posix()
-    return Repository(root, "" if inside == "." else f"{inside}/", folder, shared)
+    return Repository(root, "" if inside == "." else f"{inside}/", folder)
 
 
 def _real(path: Path) -> Path:
@@ -202,8 +188,11 @@ class Past:
 
     def similar(self, task: str, most: int) -> dict[str, float]:
         """Return the files that commits with the task's words changed, 0 to 1."""
-        like = self._messages.like(task, most).items()
-        return self._spread({at: it * it * 0.5 ** (at / (8 * HALF_LIFE)) for at, it in like}, most)
+        found: defaultdict[str, float] = defaultdict(float)
+        for at, like in self._messages.like(task, most).items():
+            for path in self.files[at]:
+                found[path] += like * like * 0.5 ** (at / (8 * HALF_LIFE)) * self._share(at)
+        return self._ranked(found, most)
 
     def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:
         """Return the files that changed with some files, each by its weight; 0 to 1."""
@@ -213,16 +202,12 @@ class Past:
             for at in past:
                 worth = weight * 0.5 ** (at / (4 * HALF_LIFE)) / (len(past) + 2.0)
                 for path in self.files[at]:
-                    if path != own:
-                        found[path] += worth / len(self.files[at]) ** 0.5
-        return self._ranked(found, most)
+                    found[path] += worth * self._share(at) if path != own else 0.0
+        return self._ranked({path: worth for path, worth in found.items() if worth}, most)
 
-    def _spread(self, commits: Mapping[int, float], most: int) -> dict[str, float]:
-        found: defaultdict[str, float] = defaultdict(float)
-        for at, worth in commits.items():
-            for path in self.files[at]:
-                found[path] += worth / len(self.files[at]) ** 0.5
-        return self._ranked(found, most)
+    def _share(self, at: int) -> float:
+        """Return what a commit says of each of its files: the less the more they are."""
+        return 1.0 / math.sqrt(len(self.files[at]))
 
     def _ranked(self, found: Mapping[str, float], most: int) -> dict[str, float]:
         ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:most]
@@ -245,8 +230,8 @@ class History:
         self.past = Past()
         self._root, self._shows, self._speaks_of = root, shows, speaks_of
         self._found: tuple[object, Repository | None] = ((), None)
-        self._read: tuple[object, float] = (None, float("inf"))
-        """The repository's stamp at the last reading, and when it is to be read again anyway."""
+        self._read: object = None
+        """The repository's stamp at the last reading."""
         self._lock = threading.Lock()
 
     def repository(self) -> Repository | None:
@@ -261,7 +246,7 @@ class History:
 
     def moved(self) -> bool:
         """Tell whether the repository is not as it was when the past was read. Runs nothing."""
-        return self._read[0] != self.stamp() or time.monotonic() >= self._read[1]
+        return self._read != self.stamp()
 
     def stamp(self) -> tuple[object, ...]:
         """Return what differs once there is another commit, branch or repository."""
@@ -278,13 +263,13 @@ class History:
         """Return the past up to HEAD, read now where it moved; empty without git."""
         with self._lock:
             if self.moved():
-                stamp, repository, again_at = self.stamp(), self.repository(), float("inf")
+                stamp, repository = self.stamp(), self.repository()
                 try:
                     self.past = Past(_logged(repository) if repository else ())
                     self.fault = "" if repository else self.fault
-                except GitFailed as error:
-                    self.fault, again_at = str(error), time.monotonic() + RETRY_SECONDS
-                self._read = stamp, again_at
+                except GitFailed as error:  # asked again once HEAD has moved
+                    self.fault = str(error)
+                self._read = stamp
         return self.past
 
     # --- what may be shown ---------------------------------------------------------------

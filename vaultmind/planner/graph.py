@@ -1,7 +1,7 @@
 """The graph of a source: names, and which file links to, imports or tests which.
 
-An import is found by its name: the file whose path ends with as much of it as can be, the nearest
-first. What the name alone cannot say (settings of bundlers and compilers) is not asked.
+An import is made a path, and means the nearest file of its family that ends so. What the name alone
+cannot say (settings of bundlers and compilers, names of packages) is not asked.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _TEST_MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
+_RUST = {"crate": "", "self": "{0}", "super": "{1}"}
 Edge = tuple[str, str]
 """How (`import`, `link`, `embed`, `tests`), and the file at the other end."""
 
@@ -54,7 +55,6 @@ class Graph:
         self._askers: defaultdict[str, set[str]] = defaultdict(set)
         """Which files looked for what."""
         self._asking = ""
-        self._packages: dict[str, str] = {}
         self.folders: defaultdict[str, set[str]] = defaultdict(set)
         """Of each folder the files that lie in it."""
         self.stuff: Literal["code", "notes"] = "notes"
@@ -89,13 +89,8 @@ class Graph:
         code = sum(one.shape == "code" for one in records)
         self.stuff = "code" if code >= CODE_SHARE * max(1, len(records)) else "notes"
         self.unread = sum(INSTALL in one.fault for one in records)
-        packages = {
-            name: folder_of(one.path)
-            for one in records
-            if one.shape == "data" and (name := dict(one.properties).get("name"))
-        }
-        if packages != self._packages or any(map(_is_index, moved)):
-            self._packages, touched = packages, touched | self._records.keys()
+        if any(map(_is_index, moved)):
+            touched |= self._records.keys()
         for path in touched:
             self._connect(path)
 
@@ -204,9 +199,7 @@ class Graph:
 
     def _imported(self, record: FileRecord, link: Link) -> Iterator[str]:
         """Yield the files that an import means, and those its names come from by an index file."""
-        is_python = _family(record) == "python"
-        found = self._python(record, link) if is_python else [self._by_name(record, link.name)]
-        for path in filter(None, found):
+        for path in filter(None, self._meant(record, link)):
             yield path
             for name in link.names if _is_index(path) else ():
                 if name not in self._given[path]:
@@ -214,80 +207,45 @@ class Graph:
                     given = [one for one in self._definers(record, name) if one.startswith(below)]
                     yield from given if len(given) <= MOST_LIKE else ()
 
-    def _python(self, record: FileRecord, link: Link) -> list[str]:
-        """Return files of Python: `from a import b` means the module `a.b` where there is one."""
-        name, base = link.name.lstrip("."), record.path
-        dots = len(link.name) - len(name)
-        for _ in range(dots):
-            base = folder_of(base)
-        start = [base] if dots and base else []
-
-        def module(*more: str) -> str:
-            wanted = "/".join([*start, *filter(None, name.split(".")), *more])
-            fits = [
-                path
-                for path in self._look(_key(wanted))
-                if path.endswith((".py", ".pyi"))
-                and (_module(path) == wanted if dots else self._is_below_a_root(path, wanted))
-            ]
-            return min(fits, key=lambda path: _far(record.path, path), default="")
-
-        own = module()
-        names = [one for one in link.names if one != "*"] if not own or _is_index(own) else []
-        found = [*filter(None, map(module, names))]
+    def _meant(self, record: FileRecord, link: Link) -> list[str]:
+        """Return files: of Python's `from a import b` the module `a.b` where there is one."""
+        wanted, exact = _path_of(record, link.name)
+        own = self._nearest(record, wanted, exact=exact)
+        while _family(record) == "rust" and not own and "/" in wanted:
+            wanted = folder_of(wanted)  # what is left out is defined there
+            own = self._nearest(record, wanted, exact=exact)
+        if _family(record) != "python" or (own and not _is_index(own)):
+            return [own]
+        each = (posixpath.join(wanted, name) for name in link.names if name != "*")
+        found = [it for one in each if (it := self._nearest(record, one, exact=exact))]
         return found if found and len(found) == len(link.names) else [*found, own]
 
-    def _is_below_a_root(self, path: str, wanted: str) -> bool:
-        """Tell whether a file is found by a module's name: in a folder that is no package itself.
-
-        `import types` means the standard library's unless such a file lies beside the importer.
-        """
-        if not f"/{_module(path)}".endswith(f"/{wanted}"):
-            return False
-        root = _module(path)[: -len(wanted)].rstrip("/")
-        if root and any(f"{root}/__init__.{one}" in self._records for one in ("py", "pyi")):
-            return False
-        is_standard = wanted.partition("/")[0] in sys.stdlib_module_names
-        return not root or not is_standard or folder_of(self._asking) == root
-
-    def _by_name(self, record: FileRecord, name: str) -> str:
-        """Return the file that an import means by the longest beginning of its name."""
-        family = _family(record)
-        name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).replace("::", "/").strip()
-        beside = posixpath.normpath(posixpath.join(folder_of(record.path), name))
-        if name.startswith("."):
-            return self._nearest(record, beside, exact=True)
-        if beside in self._records:
-            return beside
-        if package := next((it for it in self._packages if f"{name}/".startswith(f"{it}/")), ""):
-            inside = f"{self._packages[package]}{name[len(package) :]}"
-            return self._nearest(record, inside, exact=True)
-        is_aliased = name[:1] in ("@", "~", "#", "/")
-        name = name.replace(".", "/") if family == "jvm" else name.lstrip("@~#")
-        if family == "rust":
-            first, _, rest = name.partition("/")
-            own = _module(record.path)
-            first = {"crate": "", "self": own, "super": folder_of(own)}.get(first, first)
-            name = f"{first}/{rest}"
-        parts = [one for one in name.split("/") if one not in ("", "*")]
-        if family == "javascript" and not is_aliased and len(parts) < 2:  # noqa: PLR2004
-            return ""  # a package of npm's
-        shortest = 1 if family in ("jvm", "rust") else max(1, len(parts))
-        tried = ("/".join(parts[:count]) for count in range(len(parts), shortest - 1, -1))
-        return next(filter(None, (self._nearest(record, one) for one in tried)), "")
-
-    def _nearest(self, record: FileRecord, wanted: str, *, exact: bool = False) -> str:
+    def _nearest(self, record: FileRecord, wanted: str, *, exact: bool) -> str:
         """Return the nearest file of a record's family whose path ends so, or is so."""
         stem, ending = posixpath.splitext(wanted)
-        ends = {_bare(wanted), _bare(stem) if ending[1:] in endings() else _bare(wanted)}
+        ends = {_bare(wanted), _bare(stem if ending[1:] in endings() else wanted)}
         found = []
         for path in self._look(_key(wanted)):
             forms = [_bare(one) for one in (path, posixpath.splitext(path)[0], _module(path))]
             fits = any(form == end or (not exact and form.endswith(f"/{end}"))
                        for form in forms for end in ends)  # fmt: skip
-            if fits and (self._records[path].shape != "code" or self._is_kin(record, path)):
+            is_kin = self._records[path].shape != "code" or self._is_kin(record, path)
+            if fits and is_kin and (exact or self._may_be(record, path, wanted)):
                 found.append(path)
         return min(found, key=lambda one: _far(record.path, one), default="")
+
+    def _may_be(self, record: FileRecord, path: str, wanted: str) -> bool:
+        """Tell whether a name can mean a file: Python's begins below a folder that is no package.
+
+        `import types` means the standard library's unless such a file lies beside the importer.
+        """
+        if _family(record) != "python":
+            return True
+        root = _module(path)[: -len(wanted)].rstrip("/")
+        if root and any(f"{root}/__init__.{one}" in self._records for one in ("py", "pyi")):
+            return False
+        is_standard = wanted.partition("/")[0] in sys.stdlib_module_names
+        return not root or not is_standard or folder_of(record.path) == root
 
     def _is_kin(self, record: FileRecord, path: str) -> bool:
         return _family(self._records[path]) == _family(record)
@@ -299,17 +257,19 @@ class Graph:
         target = name.partition("|")[0].partition("#")[0].strip()
         if not target or target.startswith("//") or ":" in target.partition("/")[0]:
             return ""
-        folder, called = folder_of(here), self._look(_key(target))
+        folder, top = folder_of(here), posixpath.normpath(target.lstrip("/"))
         beside = posixpath.normpath(posixpath.join(folder, target.lstrip("/")))
-        both = [posixpath.normpath(target.lstrip("/")), beside] if "/" in target else [beside]
-        for path in both[::-1] if target.startswith(".") else both:
-            for exact in (path, f"{path}.md"):
-                if exact in self._records:
-                    return exact
+        is_whole = "/" in target and not target.startswith(".")
+        places = [_folded(one) for one in ((top, beside) if is_whole else (beside,))]
         wanted = _folded(re.sub(r"^(?:\.\.?/)+", "", target.strip("/")))
-        found = [path for path in called if wanted and f"/{_folded(path)}".endswith(f"/{wanted}")]
-        key = lambda one: (folder_of(one) != folder, one.count("/"), len(one), one)  # noqa: E731
-        return min(found, key=key, default="")
+
+        def far(one: str) -> tuple[int, bool, int, int, str]:
+            at = places.index(_folded(one)) if _folded(one) in places else len(places)
+            return at, folder_of(one) != folder, one.count("/"), len(one), one
+
+        called = (one for one in self._look(_key(target)) if wanted)
+        ending = (one for one in called if f"/{_folded(one)}".endswith(f"/{wanted}"))
+        return min(ending, key=far, default="")
 
     def _tested(self, record: FileRecord, imports: Iterable[str]) -> list[str]:
         """Return the files that a test touches: named like it, the nearest first; or imported."""
@@ -359,7 +319,28 @@ def _is_index(path: str) -> bool:
 
 def _family(record: FileRecord) -> str:
     one = language(record.language)
-    return "javascript" if one.name in ("vue", "svelte") else one.family or one.name
+    return one.family or one.name
+
+
+def _path_of(record: FileRecord, name: str) -> tuple[str, bool]:
+    """Return an import's name as a path, and whether that is whole: from the file that imports."""
+    family, folder = _family(record), folder_of(record.path)
+    if family == "python":
+        bare, base = name.lstrip("."), record.path
+        for _ in range(len(name) - len(bare)):
+            base = folder_of(base)
+        is_relative = bare != name
+        return posixpath.join(base if is_relative else "", bare.replace(".", "/")), is_relative
+    name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).replace("::", "/").strip()
+    if name.startswith("."):
+        return posixpath.normpath(posixpath.join(folder, name)), True
+    if family == "rust":
+        first, _, rest = name.partition("/")
+        own = _module(record.path)
+        return posixpath.join(_RUST.get(first, first).format(own, folder_of(own)), rest), False
+    if family == "javascript" and "/" not in name:
+        return "", False  # a package of npm's
+    return name.replace(".", "/") if family == "jvm" else name.lstrip("@~#/"), False
 
 
 def _given(record: FileRecord) -> set[str]:

@@ -7,13 +7,12 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import tokens
-from vaultmind.episodes.types import Change
 from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import first_day
@@ -39,12 +38,10 @@ SETTLE_SECONDS = 0.25
 """How long an answer waits for files that have just changed."""
 TRIES = 5
 """Times that layers are made while a file in them is not as it was read."""
-HALF_LIFE, MOST_PATHS = 15, 50
-"""Commits after which what a commit says of heat counts half; one of more files heats none."""
-USUAL = 20
-"""Commits that are shown without `since`."""
+MOST_PATHS, USUAL = 50, 20
+"""A commit of more files makes none of them hot; commits that are shown without `since`."""
 HOT, ENTRY, TEST = 1.5, 1.0, -1.0
-"""What heat, being an entry and being a test are worth, beside a doubling of links to a file."""
+"""What being the hottest, being an entry and being a test are worth, beside a doubling of links."""
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _INTO = {"import": "imported by", "link": "linked from", "embed": "embedded in",
          "tests": "tested by"}  # fmt: skip
@@ -60,15 +57,12 @@ class Explored:
     query_type: str
     detail: str
     cache_status: CacheStatus
-    """`hit`: every layer was at hand; `partial`: some were, or the source is still being read;
-    `rebuilt`: none was."""
+    """As of a plan."""
     freshness: Literal["fresh", "stale", "dirty"]
     layers: tuple[Layer, ...]
     text: str
     tokens: int
     took_ms: float
-    cached: tuple[Layer, ...] = ()
-    """The layers that say what they said the last time."""
     notes: tuple[str, ...] = ()
 
 
@@ -103,54 +97,40 @@ CAPS: Mapping[str, Caps] = {
     "verbose": Caps(300, 40, 200, 9, 240),
 }
 
-
 Row = tuple[list[str], Iterable[str]]
 """Lines about one thing, and the files that they speak of."""
 Section = tuple[str, Sequence[Any], int, Callable[[Any], Row]]
 """A heading, things, how many of them are shown, and how one is."""
+Since = tuple[str, str, float]
+"""What `since` means: its words, a commit, a time in seconds; each may be nothing."""
 
 
 class Sight:
-    """A source at one moment: its files in order, and which are hot."""
+    """A source at one moment: its files in order, those first that most of it turns around."""
 
-    def __init__(self, structure: Structure, now: datetime) -> None:
-        self.structure, self.now = structure, now
-        self.key = _key(structure, now)
-        self.records = structure.records()
-        self.graph = structure.graph
-        self.commits = structure.history.commits()
+    since: Since
 
-    @cached_property
-    def heat(self) -> Mapping[str, float]:
-        """How hot files are by the last commits, from 0 to 1, hottest first.
-
-        What is being edited has no part in it, so that an edit leaves the order of files alone.
-        """
-        heat = Counter[str]()
-        for age, commit in enumerate(self.commits):
-            for path, _ in commit.changed if len(commit.changed) <= MOST_PATHS else ():
-                heat[path] += 0.5 ** (age / HALF_LIFE)
-        most = max(heat.values(), default=1.0)
-        return {path: value / most for path, value in _most(heat)}
-
-    @cached_property
-    def ties(self) -> Mapping[str, int]:
+    def __init__(self, structure: Structure, now: datetime, key: Hashable) -> None:
+        self.structure, self.now, self.graph, self.key = structure, now, structure.graph, key
+        self.records, self.commits = structure.records(), structure.history.commits()
+        self.changes = Counter(
+            path
+            for one in self.commits
+            if len(one.changed) <= MOST_PATHS
+            for path, _ in one.changed
+        )
+        """In how many of the last commits each file changed."""
+        self.ties = {path: self._ties(path) for path in self.records}
         """How many files lead to each; tests do not count."""
-        counts = {}
-        for path in self.records:
-            into = {source for kind, source in self.graph.into(path) if kind != "tests"}
-            counts[path] = sum(one in self.records and not self.records[one].test for one in into)
-        return counts
+        self.order = sorted(self.records.values(), key=lambda it: (-self._worth(it), it.path))
 
-    @cached_property
-    def order(self) -> list[FileRecord]:
-        """All files, those first that most of the source turns around."""
+    def _ties(self, path: str) -> int:
+        into = {source for kind, source in self.graph.into(path) if kind != "tests"}
+        return sum(one in self.records and not self.records[one].test for one in into)
 
-        def worth(one: FileRecord) -> float:
-            told = HOT * self.heat.get(one.path, 0.0) + ENTRY * one.entry + TEST * one.test
-            return math.log2(1 + self.ties[one.path]) + told
-
-        return sorted(self.records.values(), key=lambda one: (-worth(one), one.path))
+    def _worth(self, one: FileRecord) -> float:
+        heat = self.changes[one.path] / max(self.changes.values(), default=1)
+        return math.log2(1 + self.ties[one.path]) + HOT * heat + ENTRY * one.entry + TEST * one.test
 
 
 def explore(
@@ -166,19 +146,13 @@ def explore(
 
     Raises BadArgument for a `since` that is neither a time nor a revision.
     """
-    began, now = time.perf_counter(), now or structure.clock()
-    structure.settle(SETTLE_SECONDS)
+    began, status = time.perf_counter(), structure.settle(SETTLE_SECONDS)
     for _ in range(TRIES):
-        sight = _sight(structure, now)
-        meant = since_of(sight, since)
-        made = {layer: _drawn(sight, layer, detail, meant) for layer in which or ROUTES[kind]}
+        sight = _sight(structure, now or structure.clock(), since)
+        made = {layer: _drawn(sight, layer, CAPS[detail]) for layer in which or ROUTES[kind]}
         is_sure = structure.verify(set[str]().union(*(paths for _, paths in made.values())))
-        if is_sure := is_sure and sight.key == _key(structure, now):
+        if is_sure:
             break
-    shown = {layer: text for layer, (text, _) in made.items() if is_sure}
-    said = {(layer, detail, since if layer == "L6" else ""): text for layer, text in shown.items()}
-    cached = tuple(key[0] for key, text in said.items() if structure.cache.get(key) == text)
-    structure.cache.update(said)
     progress, notes = structure.progress, list[str]()
     if unread := progress.total - progress.done:
         notes.append(f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}.")
@@ -187,41 +161,36 @@ def explore(
     lacks = Counter(one.fault for one in sight.records.values() if "grammar" in one.fault)
     notes += [f"{counted(count, 'file')} of code as text only: {fault}."
               for fault, count in lacks.most_common(3)]  # fmt: skip
-    is_hit = len(cached) == len(made) and not unread
-    text = "\n\n".join(shown.values())
+    text = "\n\n".join(text for text, _ in made.values() if is_sure)
     return Explored(
         structure.name,
         kind,
         detail,
-        "hit" if is_hit else "partial" if cached or unread else "rebuilt",
+        status,
         "fresh" if structure.settled and is_sure else "dirty" if unread else "stale",
-        (*shown,),
+        (*made,) if is_sure else (),
         text,
         tokens.count(text),
         (time.perf_counter() - began) * 1000,
-        cached,
         tuple(notes),
     )
 
 
-def _sight(structure: Structure, now: datetime) -> Sight:
+def _sight(structure: Structure, now: datetime, since: str) -> Sight:
     """Return a look at a source: the last one where nothing has changed."""
-    held: Sight | None = structure.cache.get("sight")
-    if held is None or held.key != _key(structure, now):
-        held = structure.cache["sight"] = Sight(structure, now)
-    return held
+    key = (structure.version, structure.history.stamp(), now.date())
+    if structure.sight is None or structure.sight.key != key:
+        structure.sight = Sight(structure, now, key)
+    sight: Sight = copy(structure.sight)
+    sight.since = since_of(sight, since)
+    return sight
 
 
-def _key(structure: Structure, now: datetime) -> Hashable:
-    stamp = structure.history.stamp()
-    return (structure.version, stamp, id(structure.rules), now.date())
-
-
-def _drawn(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[str, set[str]]:
+def _drawn(sight: Sight, layer: Layer, caps: Caps) -> tuple[str, set[str]]:
     """Return a layer under its heading, and the files that it speaks of."""
     title, draw = _LAYERS[layer]
     lines, paths, left = list[str](), set[str](), 0
-    for head, things, most, row in draw(sight, CAPS[detail], since):
+    for head, things, most, row in draw(sight, caps):
         lines += [head] if head and things else []
         left += max(0, len(things) - most)
         for said, named in map(row, things[:most]):
@@ -232,7 +201,7 @@ def _drawn(sight: Sight, layer: Layer, detail: Detail, since: Since) -> tuple[st
     return mask("\n".join(_BREAKS.sub(" ", line) for line in lines)).text, paths
 
 
-def _map(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
+def _map(sight: Sight, caps: Caps) -> Iterator[Section]:
     """L0: folders with what lies in them, where to begin, where work goes on."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in sight.records.values():
@@ -244,32 +213,28 @@ def _map(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
         said = ", ".join(f"{count:,} {kind}" for kind, count in _most(counts[path])[:4])
         return [f"{path or '.'}/ {counted(counts[path].total(), 'file')}: {said}"], ()
 
-    def order(path: str) -> tuple[int, int, str]:
-        return path.count("/") + bool(path), -counts[path].total(), path
+    def hot(path: str) -> Row:
+        times = counted(sight.changes[path], "commit")
+        return [f"- {path} ({times})" if changed else f"- {path}"], [path]
 
-    yield "", sorted(counts, key=order), caps.lists, folder
+    folders = sorted(counts, key=lambda it: (it.count("/") + bool(it), -counts[it].total(), it))
+    yield "", folders, caps.lists, folder
     begin = sorted((one for one in sight.order if one.entry), key=lambda it: it.path.count("/"))
     some = begin[: caps.lists]
     yield "Begin with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
-    changes = Counter(path for one in sight.commits for path, _ in one.changed)
-    newest = sorted(sight.records, key=lambda it: -sight.structure.changed_at(it))
-    hot = [path for path in sight.heat or newest if path in sight.records][: caps.lists // 2]
-    hot = hot if sight.heat else sorted(hot)  # the next edit of one of them leaves it as it is
-
-    def row(path: str) -> Row:
-        times = f" ({counted(changes[path], 'commit')})" if changes[path] else ""
-        return [f"- {path}{times}"], [path]
-
-    yield "Where work goes on:", hot, len(hot), row
+    changed = [path for path, _ in _most(sight.changes) if path in sight.records]
+    lately = sorted(sight.records, key=lambda it: (-sight.structure.changed_at(it), it))
+    some_hot = (changed or lately)[: caps.lists // 2]
+    yield "Where work goes on:", some_hot, len(some_hot), hot
 
 
-def _index(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
+def _index(sight: Sight, caps: Caps) -> Iterator[Section]:
     """L1: titles and headings of notes, what code defines; the central files first, tests last."""
     named = sorted((one for one in sight.order if one.parts), key=lambda one: one.test)
     named += [one for one in sight.order if one.shape == "note" and not one.parts]
 
     def row(one: FileRecord) -> Row:
-        top = [each for each in one.definitions if caps is CAPS["verbose"] or "." not in each.name]
+        top = [each for each in one.definitions if "." not in each.name]
         if caps is CAPS["compact"]:
             top = [each for each in top if each.public and each.kind != "constant"] or top
         parts = [f"{each.kind} {each.name}" for each in sorted(top, key=_rank)]
@@ -284,11 +249,13 @@ def _index(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     yield "", named, caps.files, row
 
 
-def _relations(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
+def _relations(sight: Sight, caps: Caps) -> Iterator[Section]:
     """L2: the files that most others lead to, with what ties them; then those that lead on."""
     records, ties, graph = sight.records, sight.ties, sight.graph
-    related = sorted((path for path in records if ties[path]), key=lambda it: (-ties[it], it))
-    related += [one.path for one in sight.order if not ties[one.path] and graph.out(one.path)]
+    related = [
+        path for path in records if (ties[path] or graph.out(path)) and not records[path].test
+    ]
+    related.sort(key=lambda it: (-ties[it], it))
 
     def row(path: str) -> Row:
         into = [(kind, one) for kind, one in graph.into(path) if one in records]
@@ -303,10 +270,10 @@ def _relations(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
             said += [f"+{more} more"] if (more := len(edges) - caps.parts) > 0 else []
         return [f"{path}: {'; '.join(said)}"], named
 
-    yield "", [path for path in related if not records[path].test], caps.files, row
+    yield "", related, caps.files, row
 
 
-def _surface(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
+def _surface(sight: Sight, caps: Caps) -> Iterator[Section]:
     """L3: abstracts and properties of notes, public signatures of code."""
 
     def row(one: FileRecord) -> Row:
@@ -314,21 +281,19 @@ def _surface(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
         told = [caps.clip(f"{name}: {value}") for name, value in one.properties[: caps.parts]]
         lines += [f"  {', '.join(told)}"] if told else []
         public = sorted((each for each in one.definitions if each.public), key=_rank)
-        for each in public[: caps.parts]:
-            more = f"  # {each.summary}" if each.summary and caps is not CAPS["compact"] else ""
-            lines.append(f"  {caps.clip(each.signature)}{caps.clip(more)}")
+        lines += [f"  {caps.clip(each.signature)}" for each in public[: caps.parts]]
         left = len(public[caps.parts :]) + len(one.properties[caps.parts :])
         return lines + ([f"  +{left} more"] if left else []), [one.path]
 
     def shows(one: FileRecord) -> bool:
-        if one.test or one.definitions:
-            return not one.test and any(each.public for each in one.definitions)
+        if one.definitions:
+            return any(each.public for each in one.definitions)
         return one.shape in ("note", "text") and bool(one.abstract or one.properties)
 
-    yield "", [*filter(shows, sight.order)], caps.files, row
+    yield "", [it for it in sight.order if not it.test and shows(it)], caps.files, row
 
 
-def _manifest(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
+def _manifest(sight: Sight, caps: Caps) -> Iterator[Section]:
     """L4: kinds of files, tags, and the properties that notes have."""
     records = sight.records.values()
     kinds = Counter(map(_kind, records))
@@ -349,11 +314,8 @@ def _manifest(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
     yield "Properties of notes:", schema, caps.lists, row
 
 
-def _work(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
-    """L5: what is left to be done, and which test touches what: those of what is hot first."""
-
-    def tested_by(path: str) -> list[str]:
-        return [one for kind, one in sight.graph.out(path) if kind == "tests"]
+def _work(sight: Sight, caps: Caps) -> Iterator[Section]:
+    """L5: what is left to be done, and which test touches what."""
 
     def todo(one: FileRecord) -> Row:
         left = [f"- [ ] {caps.clip(task.text)}" for task in one.tasks if not task.done]
@@ -361,8 +323,9 @@ def _work(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
         return [f"{one.path}:", *left[: caps.parts], *more], [one.path]
 
     def touched(path: str) -> Row:
-        said = caps.list(tested_by(path))
-        return [f"{path}{' tests ' if said else ''}{said}"], [path, *tested_by(path)[: caps.parts]]
+        tested = [one for kind, one in sight.graph.out(path) if kind == "tests"]
+        said = f" tests {caps.list(tested)}" if tested else ""
+        return [f"{path}{said}"], [path, *tested[: caps.parts]]
 
     done = Counter(task.done for one in sight.order for task in one.tasks)
     said = f"{counted(done[False], 'open task')}, {done[True]:,} done."
@@ -373,9 +336,6 @@ def _work(sight: Sight, caps: Caps, _: Since) -> Iterator[Section]:
 
 
 # --- L6 -----------------------------------------------------------------------------------
-
-Since = tuple[str, str, float]
-"""What `since` means: its words, a commit, a time in seconds; each may be nothing."""
 
 
 def since_of(sight: Sight, text: str) -> Since:
@@ -397,32 +357,29 @@ def since_of(sight: Sight, text: str) -> Since:
     return said, "", moment.replace(tzinfo=moment.tzinfo or sight.now.tzinfo).timestamp()
 
 
-def _changes(sight: Sight, caps: Caps, since: Since) -> Iterator[Section]:
+def _changes(sight: Sight, caps: Caps) -> Iterator[Section]:
     """L6: what changed since a time or a revision, by git where there is git, else by times."""
-    words, commit, at = since
-    head, history = "Lately, by the files' times:", sight.structure.history
-    said: dict[str, list[str]] = {}
-    commits = sight.commits
+    (words, commit, at), history = sight.since, sight.structure.history
+    commits, said = sight.commits, dict[str, list[str]]()
     if commits:
         commits = history.commits(commit) if commit else commits if words else commits[:USUAL]
         commits = tuple(one for one in commits if one.time >= at)
         head = f"In the last {counted(len(commits), 'commit').removeprefix('1 ')}:"
-        latest = [it for one in commits for it in one.changed]
-        counts, kinds = Counter(path for path, _ in latest), dict[str, Change]()
-        for path, kind in reversed(latest):
-            kinds[path] = "added" if (kinds.get(path), kind) == ("added", "modified") else kind
         dirty = history.uncommitted()
-        kinds |= dirty
-        for path in dict.fromkeys((*sorted(dirty), *counts)):
-            told = [] if kinds[path] == "modified" and counts[path] else [str(kinds[path])]
-            told += ["not committed"] if path in dirty else []
-            said[path] = told + ([counted(counts[path], "commit")] if counts[path] else [])
+        for path in sorted(dirty):
+            said[path] = [dirty[path], "not committed"]
+        times = Counter(path for one in commits for path, _ in one.changed)
+        first = {path: kind for one in commits for path, kind in one.changed}
+        for path, count in times.items():
+            kind = [] if path in said or first[path] == "modified" else [str(first[path])]
+            said[path] = [*said.get(path, kind), counted(count, "commit")]
     else:
-        times = {path: sight.structure.changed_at(path) for path in sight.records}
-        some = sorted(times, key=lambda path: -times[path])[: None if at else caps.files]
-        days = sorted((path, _day(times[path], sight.now)) for path in some if times[path] >= at)
-        days.sort(key=lambda one: one[1], reverse=True)  # within a day by name, whatever is edited
-        said = {path: [day] for path, day in days}
+        head = "Lately, by the files' times:"
+        seconds = {path: sight.structure.changed_at(path) for path in sight.records}
+        days = [(path, _day(time, sight.now)) for path, time in seconds.items() if time >= at]
+        days.sort(key=lambda it: it[0])  # within a day by name, whatever is edited
+        days.sort(key=lambda it: it[1], reverse=True)
+        said = {path: [day] for path, day in days[: None if at else caps.files]}
     head = f"Since {words}:" if words else head
     head += f" (only the last {LAST} commits are looked at)" * (len(commits) >= LAST)
     head += f" ({history.fault})" if history.fault and not commits else ""
@@ -431,14 +388,13 @@ def _changes(sight: Sight, caps: Caps, since: Since) -> Iterator[Section]:
     def row(path: str) -> Row:
         return [f"- {path} ({', '.join(said[path])})"], [path] if path in sight.records else []
 
-    yield "", [*said], caps.files, row
-    yield "", [] if said else ["No file changed."], 1, _line
-    noted = [it for it in commits if it.changed and caps is not CAPS["compact"]][: caps.lists]
-
     def told_of(one: Commit) -> Row:
         day = _day(one.time, sight.now)
         return [f"- {one.id[:10]} {day} {caps.clip(one.subject)}".rstrip()], ()
 
+    yield "", [*said], caps.files, row
+    yield "", [] if said else ["No file changed."], 1, _line
+    noted = [it for it in commits if it.changed and caps is not CAPS["compact"]][: caps.lists]
     yield "Commits:", noted, len(noted), told_of
 
 
@@ -449,12 +405,12 @@ def _line(text: str) -> Row:
 def _day(seconds: float, like: datetime) -> str:
     """Return the day of a time, in the time zone of a clock's present."""
     try:
-        return datetime.fromtimestamp(seconds, like.tzinfo).date().isoformat() if seconds else ""
+        return datetime.fromtimestamp(seconds, like.tzinfo).date().isoformat()
     except (ValueError, OverflowError, OSError):  # a commit may claim any time
         return ""
 
 
-_LAYERS: Mapping[Layer, tuple[str, Callable[[Sight, Caps, Since], Iterator[Section]]]] = {
+_LAYERS: Mapping[Layer, tuple[str, Callable[[Sight, Caps], Iterator[Section]]]] = {
     "L0": ("map", _map), "L1": ("index", _index), "L2": ("relations", _relations),
     "L3": ("surface", _surface), "L4": ("manifest", _manifest), "L5": ("tasks and tests", _work),
     "L6": ("changes", _changes),

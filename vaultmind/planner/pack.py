@@ -8,7 +8,6 @@ their order; the files most worth reading get what room is left.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,16 +18,17 @@ from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates import LINKED, Asked, Candidate, Form, Spot
 from vaultmind.planner.code import lead_of
 from vaultmind.planner.names import stems_of, told_by
+from vaultmind.planner.records import record_of
 from vaultmind.planner.types import (
     BudgetReport,
     CacheStatus,
     Detail,
     Dropped,
     Layer,
+    Part,
     Piece,
     Plan,
     PlannedContext,
-    Understood,
 )
 from vaultmind.redact import blank_passages
 from vaultmind.types import Freshness, Reason
@@ -45,10 +45,6 @@ WORTH_READING = 0.5
 """Relevance from which a file gets what room is left, so that more of it can be read."""
 LINES_SHARE = 0.4
 """Of what the best file leaves of a budget, that lines of others may take before they are read."""
-SETTLE_SECONDS = 0.1
-BEHIND = 1.0
-"""How far below the best of the other files a running summary stands at most."""
-_RUNNING = re.compile(r"/agents/([^/]+)/memory/(?:active_context\.md$|summaries/rolling/)")
 SEPARATOR_TOKENS = 2
 """Of the blank line between two pieces, rounded up."""
 ABSTRACT_TOKENS, MOST_NAMED, LINE_CHARS = 24, 6, 160
@@ -68,8 +64,8 @@ TOO_LITTLE, TOO_FAR = "low utility per token", "ranked too low"
 CHANGED = "changed while it was being planned"
 GONE = "it is empty, or cannot be read any more"
 _ALIKE = {
-    "words_sum": "words", "coverage": "words", "rank": "words", "whole_name": "path",
-    "scope": "path", "defined": "definitions", "causal": "f_affinity_score", "tested": "test",
+    "words_sum": "words", "coverage": "words", "rank": "words", "scope": "path",
+    "defined": "definitions", "causal": "f_affinity_score", "tested": "test",
     "f_test_proximity": "test",
 }  # fmt: skip
 """What says nearly the same as another: one of them is told, with the share of all."""
@@ -98,21 +94,6 @@ SIZES: Mapping[Detail, Sizes] = {
 }
 
 
-def running_last(found: Sequence[Candidate]) -> list[Candidate]:
-    """Return candidates with of each agent one running summary, below what it is about.
-
-    An active context and the sliding summaries beside it hold the same sentences: of them the best
-    stays. Where there is nothing else, it stays as it is.
-    """
-    own = {one.path: told[1] for one in found if (told := _RUNNING.search(f"/{one.path}"))}
-    most = max((one.score for one in found if one.path not in own), default=math.inf) - BEHIND
-    kept: dict[str, Candidate] = {}
-    for one in sorted(found, key=lambda it: (-it.score, it.path)):
-        kept.setdefault(f"/{own[one.path]}" if one.path in own else one.path, one)
-        one.score = min(one.score, most) if one.path in own else one.score
-    return [*kept.values()]
-
-
 # --- forms --------------------------------------------------------------------------------
 
 
@@ -126,21 +107,13 @@ def forms_of(
     forms, found = list[Form](), list[Piece]()
 
     def piece(part: str, lines: tuple[int, int], text: str, layer: Layer) -> Piece:
-        made = Piece(one.path, part, *lines, clean(text), 0, layer, 0.0, 0.0)
+        made = Piece(one.path, part, *lines, clean(text), 0, layer)
         return replace(made, tokens=tokens.count(block(made)) + SEPARATOR_TOKENS)
 
     def add(pieces: Iterable[Piece], gain: float) -> None:
         shown = tuple(sorted(pieces, key=lambda it: it.first_line))
         forms.append(Form(shown, sum(it.tokens for it in shown), gain))
 
-    if one.is_guarded:  # the search let through what is not forgotten; the file may say more
-        spots = _apart(one.spots) if one.is_indexed else []
-        for number, spot in enumerate(spots[: sizes.spots]):
-            between = _line_of(one.text, spot.start), _line_of(one.text, spot.end)
-            text = tokens.clip(spot.text, sizes.spot_tokens)
-            found.append(piece(spot.part, between, text, "L3"))
-            add(found, 1.0 - (1.0 - LINE_GAIN) / 2**number)
-        return tuple(forms)
     spots = places_of(one, told, sizes.spot_tokens * CHARS_A_TOKEN)
     add([piece("outline", (1, 1), _abstract(one), "L0")], LINE_GAIN)
     if lines := _outline(one, told, {spot.part for spot in spots}, sizes.outline_lines):
@@ -171,24 +144,21 @@ def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> lis
     parts = _parts(one, told)
     spots = [*one.spots] if one.is_indexed else []
     telling = sorted((it for it in parts if it.score), key=lambda it: (-it.score, it.start))
+    telling = [it for it in telling if it.score >= LEAST_SHARE * telling[0].score][:MOST_DEFINED]
 
     def holds(spot: Spot, part: Spot) -> bool:
         return part.part == spot.part or spot.start <= part.start < spot.end
 
-    def shows(spot: Spot, part: Spot) -> bool:
-        is_whole = part.part == spot.part or spot.end - spot.start <= most_chars
-        return is_whole and holds(spot, part)
+    def around(part: Spot) -> float:
+        """Return the score of a place that is cut around a definition."""
+        cut = (it for it in spots if it.end - it.start > most_chars and holds(it, part))
+        return max((it.score for it in cut), default=0.0)
 
     found = [
-        replace(it, score=it.score + max((p.score for p in telling if shows(it, p)), default=0.0))
+        replace(it, score=it.score + max((p.score for p in telling if holds(it, p)), default=0.0))
         for it in spots
     ]
-    alone = [
-        replace(it, score=it.score + max((s.score for s in spots if holds(s, it)), default=0.0))
-        for it in telling
-        if it.score >= LEAST_SHARE * telling[0].score and not any(shows(s, it) for s in spots)
-    ]
-    found += alone[:MOST_DEFINED]
+    found += [replace(it, score=it.score + 2 * around(it)) for it in telling]
     named = [it for it in found if it.part or any(holds(it, part) for part in telling)]
     changed = [
         replace(it, score=math.inf)
@@ -246,8 +216,7 @@ def block(piece: Piece) -> str:
 
 def _abstract(file: Candidate) -> str:
     """Return what a file is about, or else what it defines; nothing that its name says already."""
-    record = file.record
-    if record is None:
+    if (record := file.record) is None:
         return ""
     names = [one.name for one in record.definitions if one.public and "." not in one.name]
     about = (record.abstract, record.title, ", ".join(names[:MOST_NAMED]))
@@ -256,30 +225,30 @@ def _abstract(file: Candidate) -> str:
 
 
 def _is_name(text: str, path: str) -> bool:
-    """Tell whether a text says no more than the path of its file."""
-    path, said = path.casefold(), " ".join(text.split()).casefold()
-    name = path.rpartition("/")[2]
-    return said in (path, name, name.rpartition(".")[0])
+    """Tell whether a text says no more than the name of a file."""
+    name = path.rpartition("/")[2].casefold()
+    return " ".join(text.split()).casefold() in (name, name.rpartition(".")[0])
 
 
 def _outline(
     file: Candidate, told: Mapping[str, float], first: Iterable[str], most: int
 ) -> dict[int, str]:
     """Return the lines, by number, of the definitions or headings that say most about the task."""
-    lines, named = file.text.splitlines(), list[tuple[str, int]]()
-    for one in file.record.parts if file.record else ():
-        line = one.line
-        while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
-            line += 1  # below its decorators
-        named.append((one.name, line))
-    named.sort(
-        key=lambda it: (f"#{it[0]}" not in first, -sum(w in it[0].lower() for w in told), it[1])
-    )
-    kept = {line: name for name, line in named[:most] if line <= len(lines)}
-    title = file.record.title.casefold() if file.record else ""
-    if all(_is_name(name, file.path) or name.casefold() == title for name in kept.values()):
+    lines, title = file.text.splitlines(), file.record.title if file.record else ""
+    parts = [it for it in (file.record.parts if file.record else ()) if it.line <= len(lines)]
+
+    def telling_first(it: Part) -> tuple[bool, int, int]:
+        return f"#{it.name}" not in first, -sum(w in it.name.lower() for w in told), it.line
+
+    parts.sort(key=telling_first)
+    if all(_is_name(one.name, file.path) or one.name == title for one in parts[:most]):
         return {}
-    return {line: lines[line - 1].strip()[:LINE_CHARS] for line in sorted(kept)}
+    kept: dict[int, str] = {}
+    for line in sorted(one.line for one in parts[:most]):
+        while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
+            line += 1  # noqa: PLW2901  # below its decorators
+        kept[line] = lines[line - 1].strip()[:LINE_CHARS]
+    return kept
 
 
 def _whole_lines(text: str, spot: Spot, most_tokens: int) -> tuple[str, int]:
@@ -366,18 +335,9 @@ def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
         return False
     record = source.structure.record(one.path)
     one.text, one.stat = blank_passages(file.text), file.stat
-    one.record = record if record is not None and record.sha == file.sha else None
-    one.is_indexed, one.is_outdated = indexed_sha == file.sha, indexed_sha not in ("", file.sha)
-    one.is_guarded = bool(source.index.outlet.paths.agent_of(one.path))
+    one.record = record if record is not None and record.sha == file.sha else record_of(file)
+    one.is_indexed = indexed_sha == file.sha
     return bool(one.text.strip())
-
-
-def state_of(asked: Asked, one: Candidate) -> Freshness:
-    """Return how a file that was read stands to the disk: FRESH where it is as it was."""
-    try:
-        return "FRESH" if asked.source.reader.stat(one.path) == one.stat else "STALE"
-    except VaultMindError:
-        return "DIRTY"
 
 
 def decide(
@@ -386,24 +346,23 @@ def decide(
     dropped: Sequence[tuple[str, str]],
     status: CacheStatus = "hit",
 ) -> Plan:
-    """Return the forms that fit, checked against the disk, and why the others are left out.
-
-    Files that changed meanwhile are marked as outdated.
-    """
+    """Return the forms that fit, checked against the disk, and why the others are left out."""
     budget, told = asked.request.token_budget, telling(asked)
     chosen, efficiency = pack(laid, budget, SIZES[asked.request.detail].price)
     pieces, left = list[Piece](), list[tuple[str, str]]()
     for one, number in zip(laid, chosen, strict=True):
-        state = state_of(asked, one)
-        one.is_outdated |= number >= 0 and state != "FRESH"
+        try:
+            is_same = asked.source.reader.stat(one.path) == one.stat
+            state: Freshness = "FRESH" if is_same else "STALE"
+        except VaultMindError:
+            state = "DIRTY"
         if number < 0 or (state != "FRESH" and asked.request.strict):
             left.append((one.path, CHANGED if number >= 0 else NO_ROOM))
             continue
         reasons = named_reasons(one, asked.said, told)
         pieces += [
             replace(
-                piece, relevance=one.relevance, confidence=one.confidence, freshness=state,
-                causal=one.causal, reasons=reasons,
+                piece, relevance=one.relevance, freshness=state, reasons=reasons
             )
             for piece in one.forms[number].pieces
         ]  # fmt: skip
@@ -412,7 +371,11 @@ def decide(
     shown, text = {piece.path: piece for piece in pieces}, rendered(pieces)
     left = [(path, why) for path, why in (*left, *dropped) if path not in shown]
     states = {piece.freshness for piece in pieces}
-    trace = [_taken_for(asked.understood)]
+    about = asked.understood
+    why = "; ".join(about.reasons)
+    trace = [
+        f"Taken for {about.predicted} ({about.confidence:.0%} sure, {about.risk} risk): {why}."
+    ]
     for path, piece in shown.items():
         layers = "+".join(dict.fromkeys(it.layer for it in pieces if it.path == path))
         why = ", ".join(map(str, piece.reasons)) or "the best that is left"
@@ -430,13 +393,6 @@ def decide(
     )
 
 
-def look_again(asked: Asked, paths: Sequence[str]) -> None:
-    """Bring index and structure up to date with some files, at once."""
-    with suppress(VaultMindError):
-        asked.source.index.refresh(paths)
-    asked.source.structure.settle(SETTLE_SECONDS)
-
-
 def telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
     wording = asked.source.structure.by_definition
@@ -444,12 +400,6 @@ def telling(asked: Asked) -> dict[str, float]:
 
 
 # --- why ----------------------------------------------------------------------------------
-
-
-def _taken_for(understood: Understood) -> str:
-    why = f": {'; '.join(understood.reasons[:REASONS])}" if understood.reasons else ""
-    sure = f"{understood.confidence:.0%} sure"
-    return f"Taken for {understood.predicted} ({sure}, {understood.risk} risk){why}."
 
 
 def named_reasons(one: Candidate, task: str, told: Mapping[str, float]) -> tuple[Reason, ...]:
@@ -463,11 +413,10 @@ def named_reasons(one: Candidate, task: str, told: Mapping[str, float]) -> tuple
         first = joined.get(family, replace(each, share=0.0, family=family))
         joined[family] = replace(first, share=first.share + each.share)
     joined.pop("f_token_cost", None)
-    record = None if one.is_guarded else one.record
     texts: dict[str, Sequence[str]] = {
         "words": [piece.text for piece in one.forms[-1].pieces] if one.forms else (),
         "path": [one.path],
-        "definitions": told_by(record) if record else (),
+        "definitions": told_by(one.record) if one.record else (),
     }
     written = stems_of(task)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,9 @@ from vaultmind.episodes.gains import NONE, Work, figures_of
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import BadArgument, install_hint
 from vaultmind.planner.candidates import Asked, Candidate, measured, missing_of
-from vaultmind.planner.earlier import SLACK, Earlier, Recalled, told_within
+from vaultmind.planner.earlier import SLACK, Earlier, told_within
 from vaultmind.planner.episodes import is_ready, offer_of
-from vaultmind.planner.pack import CONSIDERED, decide, lay, look_again, running_last
+from vaultmind.planner.pack import CONSIDERED, decide, lay
 from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, blended, seconds_left
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.planner.task import understand
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 MOST_TASK = 20_000
 """Characters of a task that are looked at."""
-UNSURE = 0.2
-"""Confidence in a task without a kind of which hardly anything is found, at most."""
 SETTLE_SECONDS = 0.06
 """How long a plan waits for a structure that is being brought up to date."""
 KEPT = 1000
@@ -94,8 +92,8 @@ class Planner:
     def figures(self) -> PlanFigures:
         """Return how planning went since the start."""
         told = figures_of([Work(NONE, tuple(self._last))])
-        none, names = PlanFigures(), PlanFigures.__slots__[1:]
-        known = {name: getattr(told, name) or getattr(none, name) for name in names}
+        names = PlanFigures.__slots__[1:]
+        known = {name: value for name in names if (value := getattr(told, name))}
         return PlanFigures(self._plans, **known)
 
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
@@ -111,69 +109,45 @@ class Planner:
         source = self._sources.find(request.project_root)
         source.index.outlet.folder.check()
         source.structure.wants_names = True
-        status = source.structure.settle(SETTLE_SECONDS)
-        was_ready = is_ready(source)
+        status, was_ready = source.structure.settle(SETTLE_SECONDS), is_ready(source)
         understood = understand(request.task, source.name, request.query_type)
         earlier = self._earlier
-        recalled = earlier.recall(understood, source, caller) if earlier else Recalled()
-        works, told = told_within(recalled.works, request.token_budget)
+        files, done = earlier.recall(understood, source, caller) if earlier else ((), ())
+        works, told = told_within(done, request.token_budget)
         taken = tokens.count(f"{told}\n\n") + SLACK if told else 0
-        whole_budget = request.token_budget
-        request = replace(request, token_budget=whole_budget - taken)
-        asked = Asked(request, understood, source, caller, self._clock(), recalled.found)
-        ranked = self._ranked(asked)
-        if understood.predicted == "unknown" and is_little(ranked):
-            sure = min(understood.confidence, UNSURE)  # neither kind nor source tells
-            asked = replace(asked, understood=replace(understood, confidence=sure))
-        ranked, voice = self._reranked(asked, ranked, started)
+        room = replace(request, token_budget=request.token_budget - taken)
+        asked = Asked(room, understood, source, caller, self._clock(), files)
+        weights = self._weights(source.structure.graph.stuff)
+        ranked = ranked_by(weights, asked)
+        reranked = self._reranked(asked, ranked, started)
+        ranked.sort(key=_order)
         laid, dropped = lay(asked, ranked)
         plan = decide(asked, laid, dropped, status)
-        if outdated := [one.path for one in laid if one.is_outdated]:  # not as it stands on disk
-            look_again(asked, outdated)
-            scores = {one.path: one.score for one in ranked} if voice.scores else {}
-            ranked = self._ranked(asked)
-            for one in ranked:
-                one.score = scores.get(one.path, one.score)
-            laid, dropped = lay(asked, _in_order(ranked))
-            plan = decide(asked, laid, dropped, status)
-        text, report = plan.context.text, replace(plan.budget_report, token_budget=whole_budget)
-        if told:
-            text = "\n\n".join(one for one in (told, text) if one)
-            report = replace(report, estimated_used=tokens.count(text))
-        weights = self._weights(source.structure.graph.stuff).name
+        text = "\n\n".join(filter(None, (told, plan.context.text)))
+        used = tokens.count(text) if told else plan.budget_report.estimated_used
         took_ms = (time.perf_counter() - started) * 1000
-        offer = offer_of(asked, ranked, plan, weights=weights)
-        offer = replace(offer, tokens=report.estimated_used, took_ms=took_ms, rerank=voice.outcome)
+        offer = replace(
+            offer_of(asked, ranked, plan, weights=weights.name),
+            tokens=used, took_ms=took_ms, rerank=reranked.outcome,
+        )  # fmt: skip
         self._plans += 1
         self._last.append(replace(offer, files={}))
-        notes = (*notes_of(asked, status, ranked), voice.note)
+        notes = (*notes_of(asked, status, ranked), reranked.note)
+        whole = {"token_budget": request.token_budget, "estimated_used": used}
         return replace(
             plan,
-            budget_report=report,
+            budget_report=replace(plan.budget_report, **whole),
             context=replace(plan.context, text=text),
             notes=tuple(filter(None, notes)),
             took_ms=took_ms,
-            rerank=voice.outcome,
-            model=voice.model,
+            rerank=reranked.outcome,
+            model=reranked.model,
             earlier=works,
             offer=offer if was_ready else None,
         )
 
-    def _ranked(self, asked: Asked) -> list[Candidate]:
-        """Return all candidates, best first, the best with their reasons."""
-        weights, found = self._weights(asked.source.structure.graph.stuff), measured(asked)
-        for one in found:
-            one.score = weights.score(one.signals)
-        ranked = _in_order(running_last(found) if asked.source.kind == "vault" else found)
-        among = [one.signals for one in ranked[:CONSIDERED]]
-        for one in ranked[: DEPTHS["full"]]:  # a model's voice moves none that is further back
-            one.reasons = weights.reasons(one.signals, among)
-        return ranked
-
-    def _reranked(
-        self, asked: Asked, ranked: list[Candidate], started: float
-    ) -> tuple[list[Candidate], Reranked]:
-        """Return the candidates after a model had its voice, and what is to be said of that."""
+    def _reranked(self, asked: Asked, ranked: list[Candidate], started: float) -> Reranked:
+        """Give the best candidates a model's scores; return what is to be said of that."""
         request, source, shown = asked.request, asked.source, list[str]()
         for one in ranked[: DEPTHS[request.ml_mode]]:
             record = source.structure.record(one.path)
@@ -185,12 +159,24 @@ class Planner:
             scores = blended([one.score for one in ranked], told.scores, request.token_budget)
             for one, score in zip(ranked, scores, strict=True):
                 one.score = score
-        return _in_order(ranked), told
+        return told
 
 
-def _in_order(found: Iterable[Candidate]) -> list[Candidate]:
-    """Return candidates, best first; ties by causal confidence, then by path."""
-    return sorted(found, key=lambda it: (-it.score, -it.causal, it.path))
+def ranked_by(weights: Weights, asked: Asked) -> list[Candidate]:
+    """Return all candidates, best first, the best with their reasons."""
+    found = measured(asked)
+    for one in found:
+        one.score = weights.score(one.signals)
+    found.sort(key=_order)
+    among = [one.signals for one in found[:CONSIDERED]]
+    for one in found[: DEPTHS["full"]]:  # a model's voice moves none that is further back
+        one.reasons = weights.reasons(one.signals, among)
+    return found
+
+
+def _order(one: Candidate) -> tuple[float, float, str]:
+    """Put the best first; ties by causal confidence, then by path."""
+    return -one.score, -one.signals.get("causal", 0.0), one.path
 
 
 # --- what a plan lacks --------------------------------------------------------------------
@@ -220,13 +206,14 @@ def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> I
             yield FEW if found else NOTHING
 
 
-def is_little(found: Iterable[Candidate]) -> bool:
+def is_little(found: Sequence[Candidate]) -> bool:
     """Tell whether hardly anything of a task stands in its candidates, or meaning alone found them.
 
     Any two texts are somewhat near each other in meaning: that is no sign by itself.
     """
-    each = [one.signals for one in found]
-    near = max((one.get("meaning", 0.0) for one in each), default=0.0)
-    told = max((one.get(name, 0.0) for one in each for name in SURE), default=0.0)
-    surest = max((one.get(name, 0.0) for one in each for name in SURE[:-1]), default=0.0)
-    return max(near, surest) < LITTLE or (near < SAME and told <= 0)
+
+    def best(names: Sequence[str]) -> float:
+        return max((one.signals.get(name, 0.0) for one in found for name in names), default=0.0)
+
+    near = best(["meaning"])
+    return max(near, best(SURE[:-1])) < LITTLE or (near < SAME and not best(SURE))

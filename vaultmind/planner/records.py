@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import PurePosixPath
@@ -17,6 +15,7 @@ from vaultmind.index.taken import shape_of
 from vaultmind.planner.code import LONGEST, clean, language_of, read_code
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, unmarked
+from vaultmind.vault.blocks import blanked
 from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_note
@@ -39,7 +38,6 @@ _MARKUP = re.compile(
 )
 _NOT_PROSE = re.compile(r"\s*(?:\||>|!\[|<|\[!|\$\$|---|===)")
 _BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+$")
-_GO_MODULE = re.compile(r"(?m)^[ \t]*module\s+(\S+)")
 log = logging.getLogger(__name__)
 
 
@@ -62,27 +60,18 @@ def record_of(file: FileText, language: str = "") -> FileRecord:
         return replace(plain, fault="not looked into: minified or generated")
     try:
         text = blank_passages(text)  # nothing of them is read, no name either
-        plain = replace(plain, tokens=tokens.count(text), language=code or language)
+        faults: tuple[str, ...] = ()
         if pure.suffix == ".canvas":
-            return _canvas(plain, text)
+            cards, faults = parse_canvas(text)
+            text = blank_passages("\n\n".join(cards))
+        plain = replace(plain, tokens=tokens.count(text), language=code or language)
+        plain = replace(plain, fault="; ".join(faults))
         if shape == "code":
             return read_code(plain, unmarked(text))
-        return _data(plain, text) if shape == "data" else _note(plain, text)
+        return plain if shape == "data" else _note(plain, text)
     except Exception as error:  # one odd file must not stop the others
         log.exception("%s could not be understood", path)
         return replace(plain, fault=f"could not be understood: {error!r}")
-
-
-def _data(plain: FileRecord, text: str) -> FileRecord:
-    """Return the record of data; of a package.json or go.mod the name by which it is imported."""
-    name = ""
-    if plain.title == "go.mod" and (found := _GO_MODULE.search(text)):
-        name = found[1]
-    elif plain.title == "package.json":
-        with suppress(ValueError, RecursionError, AttributeError):
-            name = str(json.loads(text).get("name") or "")
-    kind = PurePosixPath(plain.path).suffix.lower().lstrip(".")
-    return replace(plain, language=kind, properties=(("name", name),) if name else ())
 
 
 def _note(plain: FileRecord, text: str) -> FileRecord:
@@ -117,16 +106,8 @@ def _note(plain: FileRecord, text: str) -> FileRecord:
             for one in note.tasks[:MOST_PARTS]
             if one.text
         ),
-        fault="; ".join(note.faults),
+        fault="; ".join(filter(None, (plain.fault, *note.faults))),
     )
-
-
-def _canvas(plain: FileRecord, text: str) -> FileRecord:
-    """Return the record of a canvas: what its cards say and link to."""
-    texts, faults = parse_canvas(text)
-    cards = blank_passages("\n\n".join(texts))
-    made = _note(replace(plain, tokens=tokens.count(cards)), cards)
-    return replace(made, fault="; ".join(faults))
 
 
 def _plain(text: str) -> str:
@@ -139,12 +120,10 @@ def _abstract(note: Note, text: str) -> str:
     for name, value in note.properties.items():
         if name.lower() in _ABOUT:
             return clean(str(value))
+    prose = blanked(text, note.comments)
     for unit in note.units:
-        said = text[unit.start : unit.end]
+        said = prose[unit.start : unit.end].strip()
         if unit.kind == "paragraph" and not _NOT_PROSE.match(said):
-            for first, last in reversed([*note.comments]):
-                if first >= unit.start and last <= unit.end:
-                    said = said[: first - unit.start] + said[last - unit.start :]
             shown = _plain(said[: LONGEST * 4])
             if len(shown) > 2:  # noqa: PLR2004  # a mark or two
                 return shown
@@ -152,9 +131,8 @@ def _abstract(note: Note, text: str) -> str:
 
 
 def _properties(note: Note) -> Iterator[tuple[str, str]]:
-    """Yield what a note says of itself; inline fields as well. A secret is known by its name."""
-    told = [*note.properties.items(), *note.fields]
-    for name, value in told[:MOST_PROPERTIES]:
+    """Yield what a note says of itself. A secret is known by its name."""
+    for name, value in [*note.properties.items()][:MOST_PROPERTIES]:
         shown = _value(value)
         if name.lower() not in _HIDDEN and shown:
             start, together = f"{clean(name)}: ", clean(f"{name}: {shown}")
@@ -163,7 +141,7 @@ def _properties(note: Note) -> Iterator[tuple[str, str]]:
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_value(item)}" for key, item in value.items())
-    if isinstance(value, (list, tuple)):
+        value = [f"{key} {_value(item)}" for key, item in value.items()]
+    if isinstance(value, list):
         return ", ".join(filter(None, map(_value, value)))
     return " ".join(str(value).split()) if value is not None else ""

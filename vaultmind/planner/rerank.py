@@ -57,14 +57,11 @@ class Reranker:
     """Asks the model of the purpose `rerank`, one plan at a time. Any thread.
 
     A plan waits for as long as it may. A model that is late goes on for a while, so that one
-    which was being loaded is there for the next plan, and what it says of these very candidates
-    is known when the same is planned again.
+    which was being loaded is there for the next plan.
     """
 
     def __init__(self, minion: Minion | None) -> None:
         self._minion, self._lock, self._work = minion, threading.Lock(), threading.Thread()
-        self._asked: str = ""
-        self._answer: Answer = (), ""
 
     def rerank(
         self, request: PlanRequest, shown: Sequence[str], seconds: float, language: str = ""
@@ -89,32 +86,29 @@ class Reranker:
         self._minion = None
 
     def _ask(self, prompt: Prompt, seconds: float) -> Answer:
-        asked, minion = prompt.turns[0].text, self._minion
+        minion, answers = self._minion, list[Answer]()
         if minion is None or not minion.chain("rerank"):
             return (), "No model is configured to rank (minion.rerank, minion.model)."
         if seconds < LEAST_SECONDS:
             return (), "No time was left for the model (latency_budget_ms)."
-        with self._lock:
-            if self._work.is_alive() and self._asked != asked:
-                return (), "The model is still at work for an earlier plan."
-            if not self._work.is_alive() and not (self._asked == asked and self._answer[0]):
-                late = replace(prompt, seconds=max(seconds, LATE_SECONDS))
-                self._asked, self._answer = asked, ((), "The model failed.")
-                self._work = threading.Thread(target=self._run, args=(minion, late), daemon=True)
-                self._work.start()
-            work = self._work
-        work.join(seconds)
-        late_words = f"The model gave no answer within {seconds * 1000:,.0f} ms"
-        return ((), f"{late_words} (latency_budget_ms).") if work.is_alive() else self._answer
 
-    def _run(self, minion: Minion, prompt: Prompt) -> None:
-        try:
-            done = minion.run("rerank", lambda model: ask_json(model, prompt)["scores"])
-            self._answer = (), " ".join(done.failures) or "No model could be asked."
-            if done.value is not None:
-                self._answer = tuple(map(int, done.value)), done.by
-        except Exception:  # a thread of its own: whoever waits is told, the log says what it was
-            log.exception("a model could not be asked")
+        def work() -> None:
+            late = replace(prompt, seconds=max(seconds, LATE_SECONDS))
+            try:
+                done = minion.run("rerank", lambda model: ask_json(model, late)["scores"])
+                failed = (), " ".join(done.failures) or "No model could be asked."
+                answers.append((tuple(map(int, done.value)), done.by) if done.value else failed)
+            except Exception:  # a thread of its own: whoever waits is told, the log says what
+                log.exception("a model could not be asked")
+
+        with self._lock:
+            if self._work.is_alive():
+                return (), "The model is still at work for an earlier plan."
+            self._work = thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+        thread.join(seconds)
+        late_words = f"The model gave no answer within {seconds * 1000:,.0f} ms"
+        return answers[0] if answers else ((), f"{late_words} (latency_budget_ms).")
 
 
 def seconds_left(request: PlanRequest, spent_ms: float) -> float:

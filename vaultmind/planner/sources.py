@@ -123,22 +123,22 @@ class Sources:
         self._clock, self._home = clock, home
         self._links_file = links_file(config.state_dir, config.config_folder)
         self._lock = threading.RLock()
-        self._linked: dict[str, Source] = {}
-        self._running: set[str] = set()
+        self._opened: dict[str, Source] = {}
+        """By name; the vault by none."""
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
-        self._vault: Source | None = None
 
     # --- finding -------------------------------------------------------------------------
 
     @property
     def vault(self) -> Source:
         """Return the vault as a source."""
+        root = self._config.vault
         with self._lock:
-            if self._vault is None:
-                root, state = self._config.vault, self._config.state_dir
-                self._vault = self._source(root.name or VAULT, root, "vault", self._index, state)
-            return self._vault
+            if "" not in self._opened:
+                name, state = root.name or VAULT, self._config.state_dir
+                self._opened[""] = self._source(name, root, "vault", self._index, state)
+            return self._opened[""]
 
     def _source(
         self, name: str, root: Path, kind: SourceKind, index: Index, state_dir: Path
@@ -159,7 +159,7 @@ class Sources:
             return self.vault
         links = {link.name: link for link in self.links()}
         if wanted.casefold() in links:
-            return self._opened(links[wanted.casefold()])
+            return self._linked(links[wanted.casefold()])
         path = Path(wanted).expanduser()
         if path.is_absolute() and (held := self.holding(path)) is not None:
             return held
@@ -177,7 +177,7 @@ class Sources:
             return None
         inside = [link for link in self._known() if real.is_relative_to(link.root)]
         if inside:
-            return self._opened(max(inside, key=lambda link: len(link.root.parts)))
+            return self._linked(max(inside, key=lambda link: len(link.root.parts)))
         return self.vault if real.is_relative_to(self._config.vault) else None
 
     def all(self) -> tuple[Source, ...]:
@@ -185,7 +185,7 @@ class Sources:
         found = [self.vault]
         for link in self._known():
             try:
-                found.append(self._opened(link))
+                found.append(self._linked(link))
             except VaultMindError as error:
                 log.warning("the linked folder %s cannot be opened: %s", link.name, error)
         return tuple(found)
@@ -202,11 +202,11 @@ class Sources:
             links = self.links()
         except ConfigError as error:
             return (*states, SourceState("?", "", "linked", there=False, note=str(error)))
-        for link in links:
-            held, is_there = self._linked.get(link.name), _is_same_folder(link.root)
-            note = "" if is_there else f"The folder {link.root} is not there: its index is kept."
+        for name, root in ((link.name, link.root) for link in links):
+            held, is_there = self._opened.get(name), root.is_dir() and root.resolve() == root
+            note = "" if is_there else f"The folder {root} is not there: its index is kept."
             index = held.index.state() if held is not None else None
-            states.append(SourceState(link.name, str(link.root), "linked", is_there, index, note))
+            states.append(SourceState(name, str(root), "linked", is_there, index, note))
         return tuple(states)
 
     # --- linking -------------------------------------------------------------------------
@@ -224,17 +224,16 @@ class Sources:
         with self._lock:
             links = self.links()
             chosen = link_name(name) if name else name_for(root)
-            taken = {link.name for link in links if link.root != root}
-            if chosen in taken | {VAULT, config.vault.name.casefold()}:
-                said = f"The name {chosen!r} is taken; give another with --as."
-                raise BadArgument("name", chosen, "a name that is not taken", said=said)
             if same := next((link for link in links if link.root == root), None):
                 said = f"{root} is linked already, as {same.name}."
                 raise BadArgument("path", path, "a folder that is not linked", said=said)
+            if chosen in {VAULT, config.vault.name.casefold(), *(link.name for link in links)}:
+                said = f"The name {chosen!r} is taken; give another with --as."
+                raise BadArgument("name", chosen, "a name that is not taken", said=said)
             new = Link(chosen, root)
             shutil.rmtree(self._folder(new), ignore_errors=True)
             write_links(self._links_file, config.vault, (*links, new))
-            return self._opened(new)
+            return self._linked(new)
 
     def unlink(self, name: str) -> Link:
         """Unlink a folder and drop its index; the folder itself is not touched.
@@ -243,20 +242,25 @@ class Sources:
         """
         with self._lock:
             links, wanted = self.links(), name.strip()
-            for found in (one for one in links if wanted in (one.name, str(one.root))):
-                self._close_one(found.name)
-                shutil.rmtree(self._folder(found), ignore_errors=True)
-                kept = tuple(link for link in links if link != found)
-                write_links(self._links_file, self._config.vault, kept)
-                return found
-        known = ", ".join(link.name for link in links) or "nothing"
-        raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
+            found = next((one for one in links if wanted in (one.name, str(one.root))), None)
+            if found is None:
+                known = ", ".join(link.name for link in links) or "nothing"
+                raise NotFound(f"There is no linked folder {name[:200]!r}; linked: {known}.")
+            self._close_one(found.name)
+            shutil.rmtree(self._folder(found), ignore_errors=True)
+            kept = tuple(link for link in links if link != found)
+            write_links(self._links_file, self._config.vault, kept)
+            return found
 
     # --- life ----------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin to follow the linked folders, once the vault's index is ready; returns at once."""
-        self._thread = threading.Thread(target=self._run, name="sources", daemon=True)
+        with self._lock:
+            self._thread = threading.Thread(target=self._run, name="sources", daemon=True)
+            for one in self._opened.values():
+                if one.kind == "linked":
+                    one.index.start()
         self._thread.start()
 
     def close(self) -> None:
@@ -265,11 +269,8 @@ class Sources:
         if self._thread is not None:
             self._thread.join()
         with self._lock:
-            for name in list(self._linked):
+            for name in list(self._opened):
                 self._close_one(name)
-            if self._vault is not None:
-                self._vault.structure.close()
-            self._vault = None
 
     def _run(self) -> None:
         """Open what is linked, after the vault; then keep what is known of the files in step."""
@@ -279,17 +280,13 @@ class Sources:
         while not self._closing.wait(_LOOK_SECONDS):
             state = self._index.state()
             is_busy = state.phase != "failed" and (state.phase != "ready" or state.loading)
-            if not is_busy or time.monotonic() > until:
-                for source in self.all():
-                    self._follow(source)
-
-    def _follow(self, source: Source) -> None:
-        try:
-            while source.structure.step() and not self._closing.wait(_REST_SECONDS):
-                pass
-            source.structure.history.read()
-        except VaultMindError as error:  # its index is being made anew; or it was unlinked
-            log.debug("%s is not followed now: %s", source.name, error)
+            for source in () if is_busy and time.monotonic() < until else self.all():
+                try:
+                    while source.structure.step() and not self._closing.wait(_REST_SECONDS):
+                        pass
+                    source.structure.history.read()
+                except VaultMindError as error:  # its index is made anew; or it was unlinked
+                    log.debug("%s is not followed now: %s", source.name, error)
 
     def _known(self) -> tuple[Link, ...]:
         try:
@@ -298,37 +295,30 @@ class Sources:
             log.warning("%s", error)
             return ()
 
-    def _opened(self, link: Link) -> Source:
+    def _linked(self, link: Link) -> Source:
         """Return a linked source, opened and started now if it was not."""
         with self._lock:
-            held = self._linked.get(link.name)
-            if held is None:
+            if link.name not in self._opened:
                 folder = self._folder(link)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 index = self._open_index(link.root, folder)
-                held = self._source(link.name, link.root, "linked", index, folder)
-                self._linked[link.name] = held
-            if self._thread is not None and link.name not in self._running:
-                self._running.add(link.name)
-                held.index.start()
-            return held
+                made = self._source(link.name, link.root, "linked", index, folder)
+                self._opened[link.name] = made
+                if self._thread is not None:
+                    index.start()
+            return self._opened[link.name]
 
     def _close_one(self, name: str) -> None:
-        held = self._linked.pop(name, None)
-        self._running.discard(name)
+        held = self._opened.pop(name, None)
         if held is not None:
             held.structure.close()
-            held.index.close()
+            if name:
+                held.index.close()
 
     def _folder(self, link: Link) -> Path:
         """Return a linked source's state folder: another root under a name is another folder."""
         digest = hashlib.sha256(os.fsencode(link.root)).hexdigest()[:8]
         return self._config.state_dir / FOLDER / f"{link.name}-{digest}"
-
-
-def _is_same_folder(root: Path) -> bool:
-    """Tell whether a linked folder is there, and no link to another."""
-    return root.is_dir() and root.resolve() == root
 
 
 # --- what may be linked -------------------------------------------------------------------
@@ -359,32 +349,24 @@ def _faults(root: Path, home: Path, ours: dict[str, Path]) -> Iterator[str]:
     """Yield why a folder cannot be linked; first what holds whosever vault it is for."""
     from vaultmind.index.taken import lies_in_memory  # not at the daemon's start
 
-    around = (root, *root.parents)
+    around = {root, *root.parents}
     if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
         yield "it is no folder that may be read"
     if not os.fspath(root).isprintable():  # nor can what is not UTF-8 be told to a client
         yield "its name holds characters that cannot be shown"
-    if root == root.parent or any(_same(root, one) for one in (home, *home.parents)):
+    if root in (home, *home.parents):
         yield "it holds everything; link one project's folder"
-    if any(_same(one, Path(system)) for system in _SYSTEM for one in around):
+    if around & set(map(Path, _SYSTEM)):
         yield "it is the system's"
-    if any(_same(one, home / key) for key in _KEYS for one in around):
+    if around & {home / key for key in _KEYS}:
         yield "it is for keys and settings"
     if lies_in_memory(root):
         yield "it lies in a vault's memory, which its agents' own rules guard"
     for what, folder in ours.items():
-        if any(_same(one, folder) for one in around):
-            yield f"it is {what}" if _same(root, folder) else f"it lies in {what}"
-        elif any(_same(root, one) for one in folder.resolve().parents):
+        if folder.resolve() in around:
+            yield f"it is {what}" if folder.resolve() == root else f"it lies in {what}"
+        if root in folder.resolve().parents:
             yield f"{what} lies in it"
-
-
-def _same(one: Path, other: Path) -> bool:
-    """Tell whether two paths lead to one folder, whatever their spelling."""
-    try:
-        return one == other or one.samefile(other)
-    except OSError:
-        return False
 
 
 # --- opening ------------------------------------------------------------------------------

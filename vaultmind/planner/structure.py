@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,8 +54,8 @@ class Structure:
         """Words of what files are called, and of what they define or are about."""
         self.version = 0
         """Another one after any record changed."""
-        self.cache: dict[Any, Any] = {}
-        """What layers make of the records."""
+        self.sight: Any = None
+        """What layers made of the records the last time."""
         self.wants_names = False
         """Of 10,000 notes the names take 60 MB: they are made once somebody plans."""
         self.reader = index.outlet.reader
@@ -130,11 +131,6 @@ class Structure:
             known[path] = not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)
         return known[path]
 
-    @property
-    def rules(self) -> object:
-        """Return what says which files may be shown: another object once it has changed."""
-        return self._index.outlet.rules
-
     def _may_be_named(self, path: str) -> bool:
         """Tell whether words about a file may be shown, be it of a kind that is not indexed."""
         memory = f"{self.reader.paths.memory_dir}/".casefold()
@@ -155,11 +151,10 @@ class Structure:
         return not stale
 
     def _is_same(self, path: str) -> bool:
-        try:
-            kept = self._kept.get(path) if self.shows(path) else None
+        kept = self._kept.get(path) if self.shows(path) else None
+        with suppress(PathRefused):
             return kept is not None and self.reader.stat(path) == kept[1]
-        except PathRefused:
-            return False
+        return False
 
     # --- following -----------------------------------------------------------------------
 
@@ -250,42 +245,44 @@ class Structure:
             if before != after:
                 self.version += 1
                 self._graph_due[path] = self._names_due[path] = after
-        if self._store is not None and changed:
-            try:
-                with self._store as store:
-                    store.executemany("DELETE FROM records WHERE path = ?", [(p,) for p in changed])
-                    rows = [
-                        (path, _adapter().dump_json(one)) for path, one in changed.items() if one
-                    ]
-                    store.executemany("INSERT INTO records VALUES (?, ?)", rows)
-            except sqlite3.Error as error:
-                log.warning("%s cannot be written: %s", self._database, error)
+        if self._store is None or not changed:
+            return
+        try:
+            with self._store as store:
+                store.executemany("DELETE FROM records WHERE path = ?", [(it,) for it in changed])
+                rows = [(path, _adapter().dump_json(it)) for path, it in changed.items() if it]
+                store.executemany("INSERT INTO records VALUES (?, ?)", rows)
+        except sqlite3.Error as error:
+            log.warning("%s cannot be written: %s", self._database, error)
 
     def _open(self) -> None:
         """Open what was kept from the last time; a file that is old or damaged is made anew."""
         made, rows = f"{FORMAT} {__version__} {','.join(grammars())}", dict[str, Any]()
         self._database.parent.mkdir(parents=True, exist_ok=True)
-        for _ in range(2):
+        for anew in ("", made):
             try:
-                self._store = sqlite3.connect(self._database, 10.0, check_same_thread=False)
-                self._store.executescript(
-                    "PRAGMA journal_mode = TRUNCATE; PRAGMA secure_delete = ON;"  # of the erased
-                    "CREATE TABLE IF NOT EXISTS records (path TEXT PRIMARY KEY, kept BLOB)"
-                )
-                rows = dict(self._store.execute("SELECT path, kept FROM records"))
-                if rows.pop("", "") != made:
-                    self._store.execute("DELETE FROM records")
-                    self._store.execute("INSERT INTO records VALUES ('', ?)", (made,))
-                    self._store.commit()
-                    rows = {}
-                break
+                rows = self._rows(anew)
+                if anew or rows.pop("", "") == made:
+                    break
             except sqlite3.Error as error:
                 log.warning("%s is made anew: %s", self._database, error)
-                self._database.unlink(missing_ok=True)
+            rows = {}
+            self._database.unlink(missing_ok=True)
         self._kept = {name: _adapter().validate_json(row) for name, row in rows.items()}
         self._graph_due = {path: record for path, (record, _) in self._kept.items()}
         self._names_due = dict(self._graph_due)
         self.version += 1
+
+    def _rows(self, made: str = "") -> dict[str, Any]:
+        """Open the database, a new one with what it is made by; return its rows."""
+        self._store = store = sqlite3.connect(self._database, 10.0, check_same_thread=False)
+        store.executescript(
+            "PRAGMA journal_mode = TRUNCATE; PRAGMA secure_delete = ON;"  # of the erased
+            "CREATE TABLE IF NOT EXISTS records (path TEXT PRIMARY KEY, kept BLOB)"
+        )
+        with store:
+            store.executemany("INSERT INTO records VALUES ('', ?)", [(made,)] if made else [])
+        return {} if made else dict(store.execute("SELECT path, kept FROM records"))
 
 
 @cache

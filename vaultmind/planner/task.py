@@ -141,7 +141,9 @@ def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Und
 
 
 def names_nothing(task: str) -> bool:
-    """Tell whether a task says only that something be done: `go on`, `do it`."""
+    """Tell whether a task says only that something be done: `go on`, a command of the host's."""
+    if not task.strip() or re.fullmatch(r"\s*/[\w:-]+\s*", task):
+        return True
     told = understand(task, "")
     named = told.paths or told.identifiers or _TRACE.search(task)
     few = len(told.terms) <= VAGUE_TERMS
@@ -268,6 +270,7 @@ def _root(piece: str, language: str) -> str:
 # --- how alike tasks are ------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def earlier_task(text: str, kind: str, fingerprint: str, source: str) -> Understood:
     """Return what an earlier task is about: its kind and its fingerprint stand."""
     known: TaskKind = next((one for one in TASK_KINDS if one == kind), "unknown")
@@ -343,12 +346,6 @@ def _is_path(word: str) -> bool:
 
 
 # --- prompts as tasks ---------------------------------------------------------------------
-
-
-def says_nothing(prompt: str) -> bool:
-    """Tell whether a prompt names no task: `go on`, a command of the host's."""
-    is_command = re.fullmatch(r"\s*/[\w:-]+\s*", prompt)
-    return not prompt.strip() or bool(is_command) or names_nothing(prompt)
 
 
 def task_mark(prompt: str, source: str, kind: TaskKind | Literal[""] = "") -> TaskMark:

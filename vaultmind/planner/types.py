@@ -153,12 +153,8 @@ class Piece:
     text: str
     tokens: int
     layer: Layer
-    relevance: float
+    relevance: float = 0.0
     """From 0 to 1."""
-    confidence: float
-    """From 0 to 1: how far the relevance is believed."""
-    causal: float = 0.0
-    """How sure it is that earlier work of this kind changed it: ties are broken by it."""
     freshness: Freshness = "FRESH"
     reasons: tuple[Reason, ...] = ()
 
@@ -200,14 +196,10 @@ class EarlierWork:
     """`agent/id`."""
     when: str
     """The day it began."""
-    task: str
     outcome: Result
     likeness: float
     """How alike the tasks are, from 0 to 1."""
     changed: tuple[str, ...] = ()
-    decisions: tuple[str, ...] = ()
-    rationale: str = ""
-    """Why it came out as it did."""
     text: str = ""
     """What stands of it in the context."""
 

@@ -4,7 +4,7 @@ Each kind is a list of words in English, Polish and Russian and the shape of its
 stand in one sentence, in any order and with anything between. What a household shares (the code
 of a door, an alarm, a locker) and what names something (a user, a network, a version) stays.
 
-In a list `word*` is the beginning of a word, and `two_words` stand side by side.
+The lists stand in `words.toml`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 
 from vaultmind.redact.spans import Span
+from vaultmind.tables import table
 
 _SENTENCE = re.compile(r"(?:[^.!?…\n]|[.!?…](?!\s)){1,600}")
 _TOKEN = re.compile(r"(?<![\d+] )\b\d{3} \d{3}(?![ -]?\d)|[^\s\"„“”«»‹›`(),;|<>\[\]{}]+")
@@ -20,47 +21,18 @@ _WORD = re.compile(r"[^\W\d_]+")
 _FOLD = str.maketrans("ąćęłńóśźżё", "acelnoszz\N{CYRILLIC SMALL LETTER IE}")
 
 
-def _any_of(words: str) -> re.Pattern[str]:
+def _any_of(name: str) -> re.Pattern[str]:
     """Compile a list of words."""
-    return re.compile(rf"\b(?:{'|'.join(words.split())})\b".replace("*", r"\w*").replace("_", " "))
+    words = "|".join(table(__file__)[name].split())
+    return re.compile(rf"\b(?:{words})\b".replace("*", r"\w*").replace("_", " "))
 
 
-_PASSWORD = _any_of("""
-    password* passwd* passphrase* passcode* passkey* pass pwd pw haslo* hasla* haslem парол*
-    passwort* kennwort* contrasen*
-""")
-_ACCESS = _any_of("""
-    log_in logs_in logged_in login sign_in signed_in account accounts unlock* wifi wi_fi internet*
-    you_type credential* app admin panel access* encrypt* identyf* konto konta kontem zalogow*
-    zaloguj* loguj* logowan* wejsci* odblok* komputer* szyfr* zaszyfr* кабинет* идентиф*
-    зашифр* аккаунт* учетк* залогин* логин* вход входа входит войти разблок* сети вайфа* ноут*
-""")
-_KEY = _any_of("apikey key keys token tokens secret* klucz* ключ ключа ключи ключом токен*")
-_PIN = _any_of("pin pinu pinem pincode пин пина пином")
-_CARD_CODE = _any_of("""
-    cvv cvc cvv2 cvc2 cid security_code signature_strip paska_podpisu pasku_podpisu подписи
-""")
-_CODE = _any_of("code codes kod kody kodu kodem kodow код кода коды кодом кодов")
-_ONCE = _any_of("""
-    sign_in log_in verif* one_time otp sms two_factor confirm* recover* backup* emergency text*
-    logowan* jednoraz* potwierdz* awaryjn* odzysk* przysz* zapasow* вход* подтвержд* одноразов*
-    смс аварийн* резерв* восстанов* приш* свали*
-""")
-_HOUSE = _any_of("""
-    door* gate* alarm* locker* padlock* shed safe garage* intercom* key_box keybox lockbox* entry*
-    drzw* furt* bram* klodk* szaf* sejf* domofon* klatk* garaz* skryt* schow* dom domu домофон*
-    двер* калитк* ворот* замок* замк* сейф* шкаф* сигнализ* гараж* подъезд* ячейк* служебн*
-""")
+_PASSWORD, _ACCESS, _KEY, _PIN = map(_any_of, ("password", "access", "key", "pin"))
+_CARD_CODE, _CODE, _ONCE = map(_any_of, ("card_code", "code", "once"))
+_HOUSE, _NAMING, _PROSE = map(_any_of, ("house", "naming", "prose"))
+"""Of a household; what names something; and words which no list of recovery words holds."""
 _NO_PIN = re.compile(rf"{_HOUSE.pattern}|\bpin (?:the|it|this|that|them|at|down|up)\b")
-_NAMING = _any_of("""
-    handle* ssid nickname* called template* nazwiemy figuruje nick назов* записан* ник version*
-    wersj* верси* commit* rewizj* ревизи*
-""")
-_ORDINARY = (
-    r"[\^@#~./$\\-].*|.*[/\\=:@(^].*|www\..*|v?\d+(?:[.,:x×-]\d+)*\w{0,3}|v?\d+\.\d.*"
-    r"|[^\W\d_]+\d(?:\d*\.\d+)?|[0-9a-f-]{7,}|[A-Z0-9_]+|[A-Z]{2,6}-?\d+\w?|\w+\.[a-z]{2,4}"
-    r"|[a-z_]+(?:\.[a-z_]\w*)+|[a-z][a-z0-9_]*\.[A-Z]\w*|[a-z]+-[a-z0-9-]+-\d|id_\w+|\d{4}-\d\d.*"
-)
+_ORDINARY = table(__file__)["no_password"]
 """Addresses, file and module names, versions, dates, hashes, constants: no passwords."""
 _PRODUCT = r"[^\W\d_]+\d{1,3}|[A-Z]{2,}\d+\w*|[a-z]\d-\w+|[a-z0-9]+(?:-[a-z0-9]+)+"
 """`Android14`, `OAuth2`, `dev-server-02`: a password only where the sentence says so."""
@@ -108,10 +80,6 @@ _PHRASE_WORDS = re.compile(
     r"(?P<value>(?:[^\W\d_]{3,12}[ \t]){1,5}(?:[^\W\d_]{3,12}|\d{1,4}))(?=[.,;\n]|\Z)"
 )
 """Several words, with a number or without, to the end of what stands after it."""
-_PROSE = _any_of("""
-    the and for with that this are was you have his nie jest oraz ale dla jak что как это для или
-""")
-"""Words which no list of recovery words holds."""
 
 
 def credentials(text: str) -> Iterator[Span]:
@@ -159,9 +127,3 @@ def _in_sentence(sentence: str, low: str) -> Iterator[Span]:
                 is_other = is_other or re.match(r" ?[^\W\d_]", after)
         if kind and not is_other:
             yield start, end + (sentence[end : end + 1] == "!"), kind
-
-
-def has_household_code(text: str) -> bool:
-    """Tell whether a text holds the code of a door, an alarm or a locker, which may be kept."""
-    code = re.search(r"(?<![\w.,-])(?!(?:19|20)\d\d\b)\d{3,8}(?![\w-]|[.,]\d)", text)
-    return code is not None and _HOUSE.search(text.lower().translate(_FOLD)) is not None

@@ -19,17 +19,11 @@ from stdnum import iban, luhn
 from vaultmind.redact.credentials import credentials
 from vaultmind.redact.passages import passages
 from vaultmind.redact.spans import MARK, OWN, Span, merge, replace
+from vaultmind.tables import table
 
 _MIN_PASSWORD = 4
 _MIN_TOKEN = 12
 
-_PLUGINS = """
-    aws.AWSKeyDetector azure_storage_key.AzureStorageKeyDetector discord.DiscordBotTokenDetector
-    github_token.GitHubTokenDetector gitlab_token.GitLabTokenDetector jwt.JwtTokenDetector
-    mailchimp.MailchimpDetector openai.OpenAIDetector pypi_token.PypiTokenDetector
-    sendgrid.SendGridDetector slack.SlackDetector square_oauth.SquareOAuthDetector
-    stripe.StripeDetector telegram_token.TelegramBotTokenDetector twilio.TwilioKeyDetector
-"""
 _HINT = (
     r"earer |Basic |A(?:KIA|SIA|BIA|CCA|3T|Iza|GE-S)|[aA][wW][sS]|AccountK|gh[pousr]_|_pat_|GR1348"
     r"|gl[a-z]{2,5}-|eyJ|-us|sk-|pypi-|npm_|hf_|ya29|dop_v1|SG\.|xapp-|xox|hooks\.slack|sq0csp"
@@ -64,12 +58,7 @@ _CARD = (
 _CARD_BRANDS = r"(?=\d{16}$)(?:4|5[1-5]|2[2-7]|35|6[0245])\d+|3[47]\d{13}|3[0689]\d{12}"
 _IBAN = r"[A-Z](?<!\w[A-Z])[A-Z][ -]?\d\d(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?!\w)"
 _POLISH_ACCOUNT = r"\d(?<![\w-]\d)\d(?:[ -]?\d{4}){6}(?![\w-])"
-_ORDINARY = re.compile(
-    r"required|optional|none|null|true|false|string|text|yes|unknown|forgotten|changed|protected"
-    r"|reset|managers?|generator|field|policy|hash(?:es|ed)?|login|username|user|email|missing|same"
-    r"|invalid|wrong|empty|default|admin|value|secret|hidden|stored|encrypted|plain|wymagane|brak"
-    r"|zapomniane|zmienione|puste|tekst|неизвестно|забыт|изменён|пусто|текст|требуется|менеджер"
-)
+_ORDINARY = re.compile(table(__file__)["ordinary"])
 """What stands after `password:` in forms and manuals."""
 
 
@@ -149,7 +138,7 @@ def _keys(text: str) -> Iterator[Span]:
 def _patterns() -> tuple[re.Pattern[str], ...]:
     """Return the younger patterns and those of detect-secrets, imported when a text needs them."""
     found = [re.compile(_YOUNGER)]
-    for name in _PLUGINS.split():
+    for name in table(__file__)["plugins"].split():
         module, _, detector = name.partition(".")
         loaded = import_module(f"detect_secrets.plugins.{module}")
         found.extend(getattr(loaded, detector).denylist)

@@ -15,13 +15,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from vaultmind import fence
-from vaultmind.errors import (
-    BadArgument,
-    InternalError,
-    NotAllowed,
-    NotFound,
-    VaultMindError,
-)
+from vaultmind.errors import BadArgument, InternalError, NotAllowed, NotFound, VaultMindError
 from vaultmind.ports import Report, silent
 from vaultmind.types import Caller
 
@@ -79,9 +73,8 @@ def told_time(given: str, name: str, now: datetime) -> str:
     try:
         return given if given and parse_time(given) <= now + CLOCKS_DIFFER else ""
     except (ValueError, OverflowError) as error:
-        raise BadArgument(
-            f"{name}.time", given, "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
-        ) from error
+        allowed = "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
+        raise BadArgument(f"{name}.time", given, allowed) from error
 
 
 def own_session(app: App, caller: Caller, agent: str) -> str:

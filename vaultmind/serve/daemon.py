@@ -27,7 +27,7 @@ from functools import partial
 from importlib import import_module
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -35,18 +35,13 @@ from vaultmind import __version__
 from vaultmind.client import wire
 from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
-from vaultmind.errors import (
-    BadArgument,
-    DaemonUnavailable,
-    VaultLocked,
-    VaultMindError,
-)
+from vaultmind.errors import BadArgument, VaultLocked, VaultMindError
 from vaultmind.ports import Report
 from vaultmind.serve.call import problem, readable
 from vaultmind.serve.lines import Lines, run_in_thread
 from vaultmind.serve.lock import LOCK, VaultLock
 from vaultmind.types import Caller, Progress
-from vaultmind.vault.paths import VaultPaths, agent_name, named_like
+from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -69,6 +64,8 @@ FAILED_LINGER_SECONDS = 1.0
 """How long a daemon that could not open its app stays to tell why."""
 EXIT_FAILED, EXIT_LOCKED = 1, 3
 CLIENT_NAME_LENGTH = 60
+THREADS_OF_CLIENTS = 64
+"""Operations that run at once, of all connections: of each one at a time."""
 WANTED_FILES = 4096
 """Open files that the daemon allows itself, where the system lets it."""
 LOG_BYTES, LOGS_KEPT = 1_000_000, 2
@@ -94,6 +91,7 @@ class Daemon:
         self._opened: Future[App] = Future()
         self._mcp: asyncio.Task[Any] | None = None
         self._http_port = 0
+        self._limiter = anyio.CapacityLimiter(THREADS_OF_CLIENTS)
         self._server: asyncio.Server | None = None
 
     async def run(self) -> None:
@@ -133,9 +131,9 @@ class Daemon:
         self._tasks.add(task)
         lines, is_client = Lines(reader, writer), False
         try:
-            if self._admits(writer) and (
-                hello := wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS))
-            ):
+            # A socket under a hashed name outlives the state folder.
+            if wire.same_user(writer.get_extra_info("socket")) and not self._is_lost():
+                hello = wire.decode(await asyncio.wait_for(anext(lines), HELLO_SECONDS))
                 caller, is_mcp = caller_of(hello), hello.get("mode") == "mcp"
                 self._clients, is_client = self._clients + 1, True
                 if is_mcp:
@@ -155,70 +153,55 @@ class Daemon:
             if not self._stopping.is_set():
                 await lines.close()
 
-    def _admits(self, writer: asyncio.StreamWriter) -> bool:
-        """Tell whether whoever connects is heard: this user, while the state folder is there.
-
-        A socket under a hashed name outlives that folder.
-        """
-        if not wire.same_user(writer.get_extra_info("socket")):
-            log.warning("refused a connection of another user")
-            return False
-        return not self._is_lost()
-
     async def _talk(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
-        """Serve one MCP session; the app may still be opening, and the index loading.
-
-        A client for which nobody `named` an agent is the one that it is called like, if there is.
-        """
+        """Serve one MCP session; the app may still be opening, and the index loading."""
         from vaultmind.serve.mcp import serve_connection
 
         def called(client: str) -> Caller:
             name = " ".join(client.split())[:CLIENT_NAME_LENGTH]
-            paths = VaultPaths(self._config.vault, self._config.memory_dir)
-            agent = "" if hello.get("named", True) else agent_of(name, paths.agent_names())
-            return replace(caller, agent=agent or caller.agent, client=name or caller.client)
+            return replace(caller, client=name or caller.client)
 
-        late = cast("App", _Late(self._opened))
-        await serve_connection(late, called, lines, _pipe(hello))
+        opened = partial(self._opened.result, OPEN_SECONDS)  # a handshake needs no app
+        await serve_connection(opened, called, lines, _pipe(hello))
 
     async def _operate(self, caller: Caller, lines: Lines, hello: dict[str, Any]) -> None:
-        """Run one connection's operations, one after the other, each in a worker thread."""
-        limiter = anyio.CapacityLimiter(1)
+        """Run one connection's operations, one after the other."""
         async for line in lines:
             request = wire.decode(line)
             number, op = request.get("id"), str(request.get("op", ""))
-
-            async def tell(step: Progress, number: Any = number) -> None:  # noqa: ANN401
-                progress = {"done": step.done, "total": step.total, "what": step.what}
-                await lines.send({"id": number, "progress": progress})
-
             try:
-                if op in ("daemon_status", "daemon_stop"):
-                    result = self._status()
-                    if op == "daemon_stop":
-                        self.stop()
-                else:
-                    app = await asyncio.shield(asyncio.wrap_future(self._opened))
-                    from vaultmind.serve.operations import Call, run_operation
-
-                    def work(report: Report, app: App = app, op: str = op,
-                             args: object = request.get("args", {})) -> dict[str, Any]:  # fmt: skip
-                        return run_operation(app, Call(caller, report), op, args)
-
-                    result = await run_in_thread(work, limiter, tell)
+                result = await self._result(caller, lines, op, request)
             except Exception as error:  # a surface: the client reads it in words
                 await lines.send({"id": number, "error": problem(error, op[:80])})
             else:
                 await lines.send({"id": number, "ok": result})
+
+    async def _result(
+        self, caller: Caller, lines: Lines, op: str, request: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return what an operation comes to, run in a worker thread."""
+        if op in ("daemon_status", "daemon_stop"):
+            if op == "daemon_stop":
+                self.stop()
+            return self._status()
+        app = await asyncio.shield(asyncio.wrap_future(self._opened))
+        from vaultmind.serve.operations import Call, run_operation
+
+        async def tell(step: Progress) -> None:
+            progress = {"done": step.done, "total": step.total, "what": step.what}
+            await lines.send({"id": request.get("id"), "progress": progress})
+
+        def work(report: Report) -> dict[str, Any]:
+            return run_operation(app, Call(caller, report), op, request.get("args", {}))
+
+        return await run_in_thread(work, self._limiter, tell)
 
     def _status(self) -> dict[str, Any]:
         """Return what `vaultmind daemon status` shows; who asks is no client."""
         return {
             "running": True,
             "pid": os.getpid(),
-            "version": __version__,
             "started": self._started.isoformat(timespec="seconds"),
-            "vault": os.fspath(self._config.vault),
             "clients": self._clients - 1,
             "http_port": self._http_port or None,
         }
@@ -308,19 +291,6 @@ class Daemon:
         log.info("stopped")
 
 
-class _Late:
-    """Stands in for an app that may still be opening: a handshake needs none of it."""
-
-    def __init__(self, opened: Future[App]) -> None:
-        self._opened = opened
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        try:
-            return getattr(self._opened.result(OPEN_SECONDS), name)
-        except TimeoutError:
-            raise DaemonUnavailable(f"The vault is not open after {OPEN_SECONDS:.0f} s.") from None
-
-
 class FramesOnly(logging.Formatter):
     """Shows where an exception arose, not what it says: that may quote a message."""
 
@@ -339,15 +309,6 @@ def caller_of(hello: dict[str, Any]) -> Caller:
     if hello.get("kind") == "person" and hello.get("mode") != "mcp":
         return Caller("person", "", client)
     return Caller("agent", agent_name(str(hello.get("agent", ""))), client)
-
-
-def agent_of(client: str, agents: tuple[str, ...]) -> str:
-    """Return the agent that a client's own name stands for: `Claude Code` for `claude-code`.
-
-    Empty where there is no agent of that name: a client makes none by calling itself something.
-    """
-    name = named_like(client)
-    return name if name in agents else ""
 
 
 def _pipe(hello: dict[str, Any]) -> Pipe | None:

@@ -5,7 +5,6 @@ The tokens, one an agent, are in a file that only its owner can read.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import os
@@ -14,18 +13,16 @@ import secrets
 from pathlib import Path
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vaultmind.errors import BadArgument, ConfigError
-from vaultmind.serve.call import whole_json
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.session_meta import PIPE
 
 CALLER = "vaultmind.caller"
 """Where a request's scope holds who calls."""
 MAX_BODY_BYTES = 1_000_000
-SESSION_HEADER = "mcp-session-id"
 TOKENS = "http-tokens.json"
 TOKEN_BYTES = 32
 _OTHERS = 0o077
@@ -37,7 +34,8 @@ class Refused(Exception):
     """A request that is not answered: status, type and message."""
 
 
-TOO_LARGE = Refused(413, "TooLarge", f"The body has more than {MAX_BODY_BYTES} bytes.")
+CLOSE = {"connection": "close", "www-authenticate": "Bearer"}
+"""Headers of a refusal."""
 
 
 def token_of(state_dir: Path, agent: str) -> str:
@@ -79,7 +77,7 @@ def _tokens(path: Path) -> dict[str, str]:
 class Guard:
     """Lets a request through to `app` only with a loopback Host and Origin, and a known token.
 
-    The body is read before the app sees the request.
+    A body says how long it is, so that none is read that is too large.
     """
 
     def __init__(self, app: ASGIApp, state_dir: Path) -> None:
@@ -88,30 +86,20 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or refuse it in words."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
         try:
-            headers = Headers(scope=scope)
-            _check(headers)
-            scope[CALLER] = self._caller(headers)
-            body = whole_json(await _read_body(receive))
+            if scope["type"] != "lifespan":
+                headers = Headers(scope=scope)
+                _check(headers)
+                scope[CALLER] = self._caller(headers)
         except Refused as refusal:
-            await _refuse(send, *refusal.args)
+            status, kind, message = refusal.args
+            told = {"error": {"type": kind, "message": message, "hint": ""}}
+            await JSONResponse(told, status, CLOSE)(scope, receive, send)
             return
-        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def again() -> Message:
-            return whole.pop() if whole else await receive()
-
-        await self.app(scope, again, send)
+        await self.app(scope, receive, send)
 
     def _caller(self, headers: Headers) -> Caller:
-        """Return who calls, by the bearer token.
-
-        A conversation is told apart by a digest of the MCP session that the client names: who knows
-        a session's id may be taken for its client.
-        """
+        """Return who calls, by the bearer token."""
         kind, _, token = headers.get("authorization", "").strip().partition(" ")
         try:
             agent = agent_of(self.state_dir, token.strip()) if kind.lower() == "bearer" else ""
@@ -120,18 +108,7 @@ class Guard:
         if not agent:
             said = "A known bearer token is needed; see http-tokens.json."
             raise Refused(401, "Unauthorized", said)
-        session = headers.get(SESSION_HEADER, "").strip()
-        digest = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:16]
-        return Caller("agent", agent, "http", conversation=f"{PIPE}{digest}" if session else "")
-
-
-async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
-    """Answer with an error as JSON."""
-    body = json.dumps({"error": {"type": kind, "message": message, "hint": ""}}).encode()
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-    headers += [(b"www-authenticate", b"Bearer")] if kind == "Unauthorized" else []
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+        return Caller("agent", agent, "http")
 
 
 def _check(headers: Headers) -> None:
@@ -140,20 +117,9 @@ def _check(headers: Headers) -> None:
     if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0]):
         said = "Only requests to this machine's loopback name are answered."
         raise Refused(421, "BadHost", said)
-    from_a_page = headers.getlist("sec-fetch-site") not in ([], ["same-origin"], ["none"])
-    if from_a_page or any(not _ORIGIN.fullmatch(origin) for origin in origins):
+    if any(not _ORIGIN.fullmatch(origin) for origin in origins):
         raise Refused(403, "BadOrigin", "Requests from web pages of other hosts are refused.")
+    if "transfer-encoding" in headers:
+        raise Refused(411, "LengthRequired", "The body's Content-Length is needed.")
     if int(headers.get("content-length", "0")) > MAX_BODY_BYTES:
-        raise TOO_LARGE
-
-
-async def _read_body(receive: Receive) -> bytes:
-    """Return the whole body; raise Refused once it is over the limit."""
-    body, more = bytearray(), True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message["type"] == "http.request" and message.get("more_body", False)
-        if len(body) > MAX_BODY_BYTES:
-            raise TOO_LARGE
-    return bytes(body)
+        raise Refused(413, "TooLarge", f"The body has more than {MAX_BODY_BYTES} bytes.")

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve import metrics, operations
-from vaultmind.serve.call import Call, problem, readable
+from vaultmind.serve.call import Call, problem, readable, whole_json
 from vaultmind.serve.guard import CALLER, Guard, token_of
 from vaultmind.serve.lines import THREADS, run_in_thread
 from vaultmind.serve.mcp import http_manager
@@ -74,8 +74,7 @@ def http_app(app: App) -> ASGIApp:
         return work
 
     def measured(call: Call, args: object) -> Response:
-        text = metrics.exposition(app, call.caller)
-        return Response(text, headers={"content-type": metrics.CONTENT_TYPE})
+        return Response(metrics.exposition(app, call.caller), media_type=metrics.CONTENT_TYPE)
 
     routes = [route(metrics.ROUTE, "metrics", measured, "GET")]
     for one in operations.of("http"):
@@ -122,11 +121,8 @@ async def _arguments(request: Request) -> object:
     if request.method != "POST":
         return {}
     body = await request.body()
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if body and kind != "application/json":
-        raise BadArgument("Content-Type", kind, "application/json")
     try:
-        return json.loads(body) if body else {}
+        return json.loads(whole_json(body)) if body else {}
     except (ValueError, RecursionError) as error:
         raise BadArgument("body", body[:80], f"JSON ({error})") from error
 

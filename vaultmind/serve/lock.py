@@ -59,10 +59,9 @@ class VaultLock:
 
     def holder(self) -> dict[str, Any]:
         """Return what the present or last holder wrote of itself; empty when unreadable."""
-        found: Any = None
         with suppress(OSError, ValueError):
-            found = json.loads(self._path.read_bytes())
-        return found if isinstance(found, dict) else {}
+            return dict(json.loads(self._path.read_bytes()))
+        return {}
 
     def _take(self, path: Path, how: int) -> bool:
         """Lock a file or folder; tell whether it was free. A system without such locks has none."""

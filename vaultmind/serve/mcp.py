@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from vaultmind.session.files import Pipe
 
 Context = ServerRequestContext[Any, Any]
+Page = types.PaginatedRequestParams | None
+ToolCall = types.CallToolRequestParams
 CallerOf = Callable[[Context], Caller]
+Opened = Callable[[], "App"]
+"""Returns the app, once it is open."""
 
 Result = TypeVar("Result")
 
@@ -59,7 +63,7 @@ INSTRUCTIONS = (
 
 
 async def serve_connection(
-    app: App, called: Callable[[str], Caller], lines: Lines, pipe: Pipe | None = None
+    opened: Opened, called: Callable[[str], Caller], lines: Lines, pipe: Pipe | None = None
 ) -> None:
     """Serve one MCP session, of either protocol era, until the peer hangs up.
 
@@ -75,7 +79,7 @@ async def serve_connection(
             first.append(called(client.client_info.name if client is not None else ""))
         return first[0]
 
-    server = build_server(app, caller_of, pipe=pipe)
+    server = build_server(opened, caller_of, pipe=pipe)
     stream = cast("Any", lines)
     async with stdio_server(stdin=stream, stdout=stream) as (read, write):
         await server.run(read, write, server.create_initialization_options())
@@ -83,16 +87,16 @@ async def serve_connection(
 
 def http_manager(app: App) -> StreamableHTTPSessionManager:
     """Return MCP over HTTP; each request's scope names its caller, so no session is kept."""
-    server = build_server(app, lambda context: cast("Any", context.request).scope[CALLER])
+    server = build_server(lambda: app, lambda context: cast("Any", context.request).scope[CALLER])
     return StreamableHTTPSessionManager(app=server, stateless=True)
 
 
-def build_server(app: App, caller_of: CallerOf, pipe: Pipe | None = None) -> Server[Any]:
+def build_server(opened: Opened, caller_of: CallerOf, pipe: Pipe | None = None) -> Server[Any]:
     """Return a server whose every request runs as the caller that `caller_of` names.
 
     It serves one `pipe`, or no one in particular.
     """
-    handlers = _Handlers(app, caller_of, pipe)
+    handlers = _Handlers(opened, caller_of, pipe)
     server: Server[Any] = Server(
         "vaultmind",
         version=__version__,
@@ -132,25 +136,22 @@ def tools() -> list[types.Tool]:
 class _Handlers:
     """What the server asks, answered by operations."""
 
-    app: App
+    opened: Opened
     caller_of: CallerOf
     pipe: Pipe | None = None
     limiter: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(THREADS))
 
-    async def list_tools(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(self, context: Context, params: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools())
 
-    async def call_tool(
-        self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def call_tool(self, context: Context, params: ToolCall) -> types.CallToolResult:
         caller = self.caller_of(context)
 
         def work(report: Report) -> str:
-            here = self.app.capture.joined(caller, self.pipe) if self.pipe else caller
+            app = self.opened()
+            here = app.capture.joined(caller, self.pipe) if self.pipe else caller
             call, args = Call(here, report), params.arguments or {}
-            return operations.answer(self.app, call, params.name, args, "mcp").words
+            return operations.answer(app, call, params.name, args, "mcp").words
 
         async def tell(progress: Progress) -> None:
             await context.session.report_progress(progress.done, progress.total, progress.what)
@@ -163,50 +164,46 @@ class _Handlers:
         told = types.TextContent(type="text", text=words)
         return types.CallToolResult(content=[told], is_error=failed)
 
-    async def list_resources(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
+    async def list_resources(self, context: Context, params: Page) -> types.ListResourcesResult:
         caller = self.caller_of(context)
-        found = await self._or_refuse(lambda report: offers.resources(self.app, caller))
-        told = [types.Resource(uri=one.uri, **_told(one)) for one in found]
+        found = await self._or_refuse(lambda report: offers.resources(self.opened(), caller))
+        told = [types.Resource(uri=uri, name=title, title=title, mime_type=MARKDOWN)
+                for uri, title in found.items()]  # fmt: skip
         return types.ListResourcesResult(resources=told)
 
     async def list_templates(
-        self, context: Context, params: types.PaginatedRequestParams | None
+        self, context: Context, params: Page
     ) -> types.ListResourceTemplatesResult:
-        told = [types.ResourceTemplate(uri_template=one.uri, **_told(one))
-                for one in offers.TEMPLATES]  # fmt: skip
-        return types.ListResourceTemplatesResult(resource_templates=told)
+        uri, told = offers.NOTE + "{+path}", "A note of the vault, by its path."
+        note = types.ResourceTemplate(
+            uri_template=uri, name="note", title="A note", description=told, mime_type=MARKDOWN
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[note])
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         caller, uri = self.caller_of(context), str(params.uri)
-        text = await self._or_refuse(lambda report: offers.read(self.app, caller, uri), uri=uri)
+        text = await self._or_refuse(lambda report: offers.read(self.opened(), caller, uri))
         contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=whole_text(text))
         return types.ReadResourceResult(contents=[contents])
 
-    async def list_prompts(
-        self, context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
+    async def list_prompts(self, context: Context, params: Page) -> types.ListPromptsResult:
         told = []
-        for one in offers.PROMPTS:
+        for name, one in offers.PROMPTS.items():
             takes = [types.PromptArgument(name=one.argument, required=True)] if one.argument else []
-            named: dict[str, Any] = {"name": one.name, "title": one.title}
-            told.append(types.Prompt(**named, description=one.description, arguments=takes))
+            told.append(types.Prompt(name=name, title=one.title, arguments=takes))
         return types.ListPromptsResult(prompts=told)
 
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        text = await self._or_refuse(
-            lambda report: offers.prompt_text(params.name, params.arguments or {}),
-            prompt=params.name,
-        )
+        arguments = params.arguments or {}
+        text = await self._or_refuse(lambda report: offers.prompt_text(params.name, arguments))
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    async def _or_refuse(self, work: Callable[[Report], Result], **data: str) -> Result:
+    async def _or_refuse(self, work: Callable[[Report], Result]) -> Result:
         """Run work that is no tool; its failure is a protocol error, in words."""
         try:
             return await run_in_thread(work, self.limiter)
@@ -214,9 +211,4 @@ class _Handlers:
             ours = isinstance(error, VaultMindError)
             code = types.INVALID_PARAMS if ours else types.INTERNAL_ERROR
             words = whole_text(str(readable(error, "The request")))
-            raise MCPError(code=code, message=words, data=data) from error
-
-
-def _told(one: offers.Resource) -> dict[str, Any]:
-    named = {"name": one.name, "title": one.title, "description": one.description}
-    return named | {"mime_type": MARKDOWN}
+            raise MCPError(code=code, message=words) from error

@@ -20,8 +20,8 @@ PLANNING = (
 )
 """Of the last thousand plans since the start; without any, of those of the last 30 days."""
 EPISODES = (
-    *("first_pass_success_rate", "affinity_hit_rate", "causal_trace_completeness", "hit_share"),
-    *("saved_share", "offered_tokens", "whole_tokens"),
+    *("first_pass_success_rate", "affinity_hit_rate", "causal_trace_completeness"),
+    *("hit_share", "saved_share"),
 )
 """Of episodes of the last 30 days."""
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from inspect import Parameter, cleandoc, signature
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin
 
 from vaultmind.errors import BadArgument, NotFound, did_you_mean
 
@@ -43,12 +43,6 @@ _UNSPEAKABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and lone surrogates: legal in JSON, and in no file or database."""
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING = ("missing", "missing_argument")
-_BOUNDS = {
-    "string": ("minLength", "maxLength"),
-    "array": ("minItems", "maxItems"),
-    "integer": ("minimum", "maximum"),
-    "number": ("minimum", "maximum"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +78,6 @@ class Arg:
         if isinstance(value, str) and get_origin(source) is tuple:
             with suppress(ValueError, RecursionError):
                 return json.loads(value) if value.lstrip().startswith("[") else [value]
-        is_flag = source is bool or bool in get_args(source)
-        if isinstance(value, bool | int | float) and isinstance(value, bool) != is_flag:
-            raise ValueError("a flag is no number")
         return value
 
     def _bounded(self, value: Any) -> Any:  # noqa: ANN401
@@ -152,7 +143,8 @@ class Operation:
 
         It leaves to the errors how large a value may be, and that there are no other arguments.
         """
-        return _lean(self._model.model_json_schema(), bounds=False)
+        bare: Schema = _without_bounds(self._schema)
+        return bare
 
     def check(self, values: object) -> dict[str, Any]:
         """Return the arguments from decoded JSON; null counts as not given.
@@ -212,7 +204,7 @@ def _given(value: Any) -> Any:  # noqa: ANN401
     return [_given(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _lean(node: Schema, defs: Schema | None = None, *, bounds: bool = True) -> Schema:
+def _lean(node: Schema, defs: Schema | None = None) -> Schema:
     """Return pydantic's schema of a type in one piece, without titles, defaults and null."""
     defs = node.get("$defs", {}) if defs is None else defs
     if "$ref" in node:
@@ -220,20 +212,22 @@ def _lean(node: Schema, defs: Schema | None = None, *, bounds: bool = True) -> S
         node = {key: one for key, one in named.items() if key != "description"} | node
     if "anyOf" in node:
         node = next(one for one in node["anyOf"] if one.get("type") != "null") | node
-        return _lean({key: one for key, one in node.items() if key != "anyOf"}, defs, bounds=bounds)
-    kind = node.get("type", "string")
-    kept: Schema = {"type": kind}
+        return _lean({key: one for key, one in node.items() if key != "anyOf"}, defs)
+    kept: Schema = {"type": node.get("type", "string")}
     if "const" in node or "enum" in node:
         kept["enum"] = node.get("enum") or [node["const"]]
-    if kind == "object":
-        each = node["properties"].items()
-        kept["properties"] = {name: _lean(one, defs, bounds=bounds) for name, one in each}
+    if kept["type"] == "object":
+        kept["properties"] = {name: _lean(one, defs) for name, one in node["properties"].items()}
         kept |= {"required": node["required"]} if node.get("required") else {}
-    if kind == "array":
-        kept["items"] = _lean(node["items"], defs, bounds=bounds)
-    for name, own in zip(("min", "max"), _BOUNDS.get(kind, ()), strict=False):
-        kept |= {own: node[name]} if bounds and name in node else {}
-    return kept | ({"description": node["description"]} if "description" in node else {})
+    if kept["type"] == "array":
+        kept["items"] = _lean(node["items"], defs)
+    return kept | {name: node[name] for name in ("min", "max", "description") if name in node}
+
+
+def _without_bounds(node: Any) -> Any:  # noqa: ANN401
+    if not isinstance(node, dict):
+        return node
+    return {name: _without_bounds(one) for name, one in node.items() if name not in ("min", "max")}
 
 
 def _refusal(error: ValidationError, schema: Schema) -> BadArgument:
@@ -263,11 +257,10 @@ def _allowed(node: Schema) -> str:
         return ", ".join(node["enum"])
     if node["type"] == "object":
         return f"an object with {', '.join(node['properties']) or 'nothing in it'}"
+    low, high = node.get("min"), node.get("max")
     if node["type"] == "array":
         what = _allowed(node["items"]).replace("an object", "objects")
-        most = f", at most {node['maxItems']}" if "maxItems" in node else ""
-        return f"a list of {what}{most}"
-    low, high = (node.get(one) for one in _BOUNDS.get(node["type"], ("", "")))
+        return f"a list of {what}" + (f", at most {high}" if high is not None else "")
     unit = " characters" if node["type"] == "string" else ""
     limits = f", at least {low}{unit}" if low is not None else ""
     if high is not None:

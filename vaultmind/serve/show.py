@@ -9,7 +9,7 @@ it bare.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from pathlib import PurePath
@@ -17,8 +17,6 @@ from typing import Any, Self
 
 from vaultmind.fence import fence
 
-PLAIN_ID = re.compile(r"[\w:.-]{1,64}")
-"""A message id that can be shown unfenced; others come from a file and could hold orders."""
 MAX_LINE = 500
 """Maximum number of characters of a text that an agent reads outside a fence."""
 SHOWN = 40
@@ -91,9 +89,7 @@ class Reader:
 
 PERSON = Reader()
 Told = Callable[[Any, Reader], dict[str, Any]]
-Lines = Callable[[Any, Reader], Iterable[str]]
 _JSON: dict[str, Told] = {}
-_WORDS: dict[str, Lines] = {}
 _DATA_NAMES: dict[str, list[str]] = {}
 _WORD_NAMES: dict[str, list[str]] = {}
 
@@ -115,16 +111,6 @@ def tells(kind: type[Any] | str, data: str = "", words: str = "") -> Callable[[T
     def declare(told: Told) -> Told:
         _JSON[name] = told
         return told
-
-    return declare
-
-
-def words(kind: type[Any] | str) -> Callable[[Lines], Lines]:
-    """Declare the words of a type of answer: its lines, of which empty ones are left out."""
-
-    def declare(lines: Lines) -> Lines:
-        _WORDS[kind if isinstance(kind, str) else _name(kind)] = lines
-        return lines
 
     return declare
 
@@ -159,9 +145,7 @@ def _shown(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
 
 def show(answer: object, reader: Reader = PERSON) -> str:
     """Return an answer in words."""
-    told = _WORDS.get(_name(type(answer)))
-    lines: Iterable[str] = answer.lines if isinstance(answer, Row) else ()
-    lines = lines or (told(answer, reader) if told else in_words(answer))
+    lines = answer.lines if isinstance(answer, Row) and answer.lines else in_words(answer)
     return "\n".join(one for line in lines if (one := reader.text(line)))
 
 
@@ -191,23 +175,23 @@ def in_words(value: Any) -> Iterator[str]:  # noqa: ANN401
 def rows(values: Sequence[Any]) -> Iterator[str]:
     """Yield many of one kind: as a table, or one below the other where each holds others."""
     each = [_flat(one) for one in values]
-    holds = {
-        name
-        for one in each
-        for name, cell in one
-        if cell and isinstance(cell, tuple | list) and (name in NOTES or _is_record(cell[0]))
-    }
-    if not holds:
+    if not any(_holds(cell, name) for row in each for name, cell in row):
         heads = [name for name, _ in each[0]]
         yield from table(heads, [[cell for _, cell in row] for row in each])
         return
     for row in each:
-        yield "  ".join(filter(None, (cell_of(cell) for name, cell in row if name not in holds)))
+        cells = (cell_of(cell) for name, cell in row if not _holds(cell, name))
+        yield "  ".join(filter(None, cells))
         for name, cell in row:
-            if name in NOTES:
-                yield from (f"  ! {note}" for note in cell)
-            elif name in holds and cell:
-                yield from (f"  {line}" for line in rows(cell))
+            if _holds(cell, name):
+                inside = (f"! {one}" for one in cell) if name in NOTES else rows(cell)
+                yield from (f"  {line}" for line in inside)
+
+
+def _holds(cell: Any, name: str) -> bool:  # noqa: ANN401
+    """Tell whether a cell is shown below its row: notes, or records."""
+    many = bool(cell) and isinstance(cell, tuple | list)
+    return many and (name in NOTES or _is_record(cell[0]))
 
 
 def _flat(value: Any) -> list[tuple[str, Any]]:  # noqa: ANN401

@@ -1,9 +1,9 @@
 """active_context.md: what the last conversation leaves for the next one.
 
-It is the sliding summary of all of the conversation, at once: what it was about, what was decided,
-what is next. The next one starts with it, long before a model has had time to say it better. What
-was said before it is told in a line each, by the titles of the sessions, when a context begins:
-nothing of that is stored.
+It is the sliding summary of all of the conversation, at once: what was decided, what is so, what is
+open, what else was said. The next one starts with it, long before a model has had time to say it
+better. What was said before it is told in a line each, by the titles of the sessions, when a
+context begins: nothing of that is stored.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
 from vaultmind.session.files import Hides
-from vaultmind.session.sentences import headings, read, said, shortened, unmarked
-from vaultmind.session.summary import Line, Rolling, fold, section_text, source_bullet
+from vaultmind.session.sentences import read, shortened
+from vaultmind.session.summary import Line, Rolling, fold, source_bullet
 from vaultmind.session.unkept import keeping
 from vaultmind.tokens import clip, count
 from vaultmind.types import Message
@@ -39,14 +39,8 @@ TAIL, BATCH = 60, 24
 """Messages that are read whole when a session ends, and in a step of the summary before them."""
 LINE_TOKENS, KEPT_TOKENS = 32, 1200
 """A longer line is cut; tokens of the summary from which the lines are chosen."""
-TITLES = {
-    "other": "about", "decision": "decision", "fact": "fact", "question": "question", "next": "next"
-}  # fmt: skip
-"""The order in which the sections are shown, and their headings."""
 SLIGHT_WORDS = 5
 """Content words from which a statement counts for itself."""
-ASKED = 1.5
-"""What a line weighs more that the user says to one who works with tools."""
 SAMPLE = 40
 """Messages by which the language is told."""
 LAST_MESSAGES = 50
@@ -94,12 +88,11 @@ class ActiveContextFile:
         transcript = parse_session(file.text)
         shown = files.recallable(agent, path, file.text, self._hides, transcript=transcript)
         told = keeping([one for one, _ in shown])
-        language, session = language_of(told), files.session_of(path)
-        whole, rest = Rolling(session=session, agent=agent, language=language), told
+        language, prefix = language_of(told), files.session_of(path).replace("_", "-")
+        whole, rest = Rolling(language=language), told
         while len(rest) > TAIL + BATCH:
-            whole, rest = fold(whole, rest[:BATCH], language=language), rest[BATCH:]
-        body = active_context(rest, whole, BODY_TOKENS, language)
-        prefix = session.replace("_", "-")
+            whole, rest = fold(whole, rest[:BATCH]), rest[BATCH:]
+        body = active_context(rest, whole, BODY_TOKENS)
         return Leaves(
             agent=agent,
             path=path,
@@ -107,7 +100,7 @@ class ActiveContextFile:
             body=mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text,
             where=where_of(transcript.meta),
             language=language,
-            slight=_is_slight(rest, whole, language),
+            slight=_is_slight(rest, whole),
             stat=file.stat,
             title=title_of(told),
         )
@@ -201,61 +194,42 @@ def has_recap(text: str, session: str) -> bool:
 # --- what a session leaves ----------------------------------------------------------------
 
 
-def active_context(
-    messages: Sequence[Message], rolling: Rolling, max_tokens: int = 300, language: str = ""
-) -> str:
+def active_context(messages: Sequence[Message], rolling: Rolling, max_tokens: int = 300) -> str:
     """Return what a conversation leaves for the next: Markdown of at most `max_tokens` tokens.
 
-    What it was about, what was decided, what is open and what is next; empty where nothing was
-    said at all. `messages` are those that may be recalled, all or those that `rolling` does not
-    hold. Each bullet stands in a message, whole or as a marked piece.
+    It is the sliding summary of all of it; empty where nothing was said at all. `messages` are
+    those that may be recalled, all or those that `rolling` does not hold.
     """
-    language, rest = language or rolling.language, summary.unfolded(messages, rolling.upto)
-    whole = fold(rolling, rest, KEPT_TOKENS, language)
-    total, titles = whole.messages, headings(language)
+    rest = summary.unfolded(messages, rolling.upto)
+    whole = fold(rolling, rest, KEPT_TOKENS)
     before_tools = {one.block for one, after in pairwise(rest) if after.role == "tool"}
-    works = any(one.role == "tool" for one in rest)
-    found: list[tuple[str, Line]] = []
-    for line in whole.lines:
+
+    def stays(line: Line) -> bool:
+        """Tell whether a line is none of what a tool was about to be used for, nor of a secret."""
         announces = line.kind == "other" and line.speaker != "user" and line.source in before_tools
-        if announces or (MARK.search(line.text) and line.kind != "decision"):
-            continue  # what a tool was about to be used for; what a secret was taken out of
-        plans = said(read(unmarked(line.text), language).folded, "next")
-        is_next = plans and 2 * line.at > total and line.kind in ("fact", "other")
-        short = replace(line, text=shortened(line.text, LINE_TOKENS))
-        found.append(("next" if is_next else line.kind, short))
+        return not announces and (line.kind == "decision" or not MARK.search(line.text))
 
-    def text(chosen: Sequence[Line], *, marked: bool = False) -> str:
-        parts = []
-        for name, title in TITLES.items():
-            kept = [one for section, one in found if section == name and one in chosen]
-            items = [source_bullet(one) if marked else escape(one.text) for one in kept]
-            parts += [section_text(titles[title], items)] if items else []
-        return "\n\n".join(parts)
-
-    def worth(line: Line) -> float:
-        return summary.faded(line, total) + (ASKED if works and line.speaker == "user" else 0.0)
-
-    chosen: list[Line] = []
-    for _, line in sorted(found, key=lambda one: (-worth(one[1]), -one[1].at)):
-        if count(text([*chosen, line])) <= max_tokens:
-            chosen.append(line)
-    if chosen:
-        return text(chosen, marked=True)
+    short = (
+        replace(one, text=shortened(one.text, LINE_TOKENS)) for one in whole.lines if stays(one)
+    )
+    fits = summary.fitting(replace(whole, lines=tuple(short)), max_tokens)
+    if fits.lines:
+        return summary.sections(fits, source_bullet)
     spoken = (
         text for one in messages if summary.is_spoken(one) for text in plain_sentences(one.text)
     )
     return escape(clip(next(spoken, ""), max_tokens // 3))
 
 
-def _is_slight(messages: Sequence[Message], rolling: Rolling, language: str) -> bool:
+def _is_slight(messages: Sequence[Message], rolling: Rolling) -> bool:
     """Tell whether what an earlier conversation left need not make way for this one.
 
     So it is for a greeting, small talk, or a lone question with its answer.
     """
-    lines = [one for one in summary.lines_of(messages, 0, language) if one.kind != "question"]
+    lines = summary.lines_of(messages, 0, rolling.language)
+    lines = [one for one in lines if one.kind != "question"]
     told = [one for one in lines if one.speaker in (messages[0].speaker, "user")]
-    words = sum(len(read(one.text, language).stems) for one in told)
+    words = sum(len(read(one.text, rolling.language).stems) for one in told)
     decided = any(one.kind == "decision" for one in lines)
     return not rolling.messages and words < SLIGHT_WORDS and not decided
 
@@ -269,18 +243,16 @@ def title_of(messages: Sequence[Message]) -> str:
     `messages` are those that may be recalled. A greeting makes a title only where nothing else
     was said.
     """
-    lines = [line for one in messages if one.role == "user" for line in _lines(one.text)]
+    heads = (mask(one.text[: 20 * TITLE_CHARS]).text for one in messages if one.role == "user")
+    plain = (
+        re.sub(r"[#>*`_\[\]|\s]+", " ", one) for text in heads for one in plain_sentences(text)
+    )
+    lines = [one.strip() for one in plain if re.search(r"\w", one)]
     long = (line for line in lines if len(line.split()) >= TITLE_WORDS)
     title = next(long, lines[0] if lines else "")
     if len(title) > TITLE_CHARS:
         return title[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(" .,:;") + "…"
     return title.rstrip(" .,:;")
-
-
-def _lines(text: str) -> list[str]:
-    head = mask(text[: 20 * TITLE_CHARS]).text
-    plain = (re.sub(r"[#>*`_\[\]|]+", " ", one) for one in plain_sentences(head))
-    return [" ".join(one.split()) for one in plain if re.search(r"\w", one)]
 
 
 def where_of(meta: SessionMeta) -> str:

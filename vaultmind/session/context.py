@@ -8,7 +8,7 @@ lasting memory, associations; the last messages take all that is left.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,17 +17,17 @@ from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindErr
 from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
 from vaultmind.ports import Embedder
-from vaultmind.session import parts, subagents, summary, window
+from vaultmind.session import parts, subagents, summary
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Hides, Shows
 from vaultmind.session.longterm import Ask, LongTerm
 from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
-from vaultmind.session.recall import RecallRequest, dated, key_of, recall
+from vaultmind.session.recall import EARLIER, RecallRequest, dated, key_of, recall
 from vaultmind.session.sentences import context_words
-from vaultmind.session.start import Beginning, files_of, start_context
-from vaultmind.session.summary import Window
+from vaultmind.session.start import Beginning, start_context
+from vaultmind.session.window import Picked, pick, waiting
 from vaultmind.tokens import clip, count
-from vaultmind.types import Caller, Message
+from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
 
@@ -37,8 +37,14 @@ if TYPE_CHECKING:
 START_SHARE, START_TOKENS = 0.3, 240
 """Of a budget, that identity, brain and active context take even if all others want room; or so
 many tokens, where half of it holds them."""
-RAG_SHARE, SUMMARY_SHARE, MEMORY_SHARE, ASSOCIATION_SHARE = 0.4, 0.2, 0.15, 0.05
-"""Of a budget, that what was said earlier may take where the caller named it; others at most."""
+SHARES: dict[PartName, tuple[str, float]] = {
+    "earlier": ("auto_rag", 0.4),
+    "summary": ("summary", 0.2),
+    "memory": ("recall", 0.15),
+    "associations": ("association", 0.05),
+}
+"""The section of the configuration with a part's limit; the share of a budget that what was said
+earlier may take where the caller named it, and others at most."""
 WINDOW_SHARE, TOOLS_SHARE = 0.1, 0.5
 """Kept for the last messages whatever is recalled; tools' share of what pending messages leave."""
 HEADING_TOKENS, MIN_FOLD_TOKENS = 12, 400
@@ -46,17 +52,12 @@ HEADING_TOKENS, MIN_FOLD_TOKENS = 12, 400
 called full for being asked for with less: the summary is everybody's."""
 BEGUN = 3
 """A conversation of fewer messages has just begun: whatever it says, lasting memory is asked."""
-LEAST_FIRST: tuple[PartName, ...] = (
-    "associations", "memory", "active context", "summary", "history", "earlier", "brain",
-    "tools", "identity",
-)  # fmt: skip
-"""What goes first where the estimates of the parts missed their sum."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class ContextSources:
-    """What contexts are built of."""
+class ContextBuilder:
+    """Builds contexts of one vault's conversations. Any thread."""
 
     reader: VaultReader
     shows: Shows
@@ -69,25 +70,18 @@ class ContextSources:
     excludes: Callable[[str], bool] = lambda path: False
     """Tells whether the person's rules keep a vault-relative path from everybody."""
 
-
-@dataclass(frozen=True, slots=True)
-class ContextBuilder:
-    """Builds contexts of one vault's conversations. Any thread."""
-
-    sources: ContextSources
-
     def build(self, request: BuildRequest, caller: Caller) -> BuiltContext:
         """Return what an agent is given before it answers, never more than the budget.
 
         Raises BadArgument for a budget below 1 or a bad name of a task, NotFound for a session
         that is not there or may not be seen.
         """
-        most = self.sources.config.context.max_tokens
+        most = self.config.context.max_tokens
         budget = most if request.budget is None else request.budget
         if budget < 1:
             raise BadArgument("budget", budget, "1 or more")
         agent_name(request.agent)
-        draft = _Draft(self.sources, request, caller, budget)
+        draft = _Draft(self, request, caller, budget)
         draft.add_pending()
         draft.add_tools()
         draft.add_start()
@@ -101,9 +95,6 @@ class ContextBuilder:
         return draft.finished()
 
 
-# --- the parts ----------------------------------------------------------------------------
-
-
 class _Draft:
     """A context while it is built: what is left, what stands in it, what does not and why.
 
@@ -112,46 +103,48 @@ class _Draft:
     """
 
     def __init__(
-        self, sources: ContextSources, request: BuildRequest, caller: Caller, budget: int
+        self, by: ContextBuilder, request: BuildRequest, caller: Caller, budget: int
     ) -> None:
         """Look at the conversation, what waits for an answer in it, and whether it has a vector."""
-        self.sources, self.request, self.caller, self.budget = sources, request, caller, budget
-        self.config = sources.config
+        self.by, self.request, self.caller, self.budget = by, request, caller, budget
+        self.config = by.config
         self.left = budget + parts.BETWEEN_TOKENS
+        self.frame = request.frame_tokens + parts.BETWEEN_TOKENS
+        """What stands around a part."""
         self.parts: dict[PartName, Part] = {}
         self.dropped: list[Dropped] = []
         self.notes: list[str] = []
         self.view = None if request.fresh or request.task else self._conversation()
-        self.asked = window.waiting(self.view.messages if self.view else (), request.pending)
+        self.asked = waiting(self.view.messages if self.view else (), request.pending)
         self.query = self.asked.query
+        self.before = [one for one in self.asked.before if key_of(one) not in request.known]
+        """What was said before, other than what the host shows anyway."""
         self.language = self.view.language if self.view else detect(self.query, "en")
         self.words = context_words(self.language)
-        self.frame = request.frame_tokens + parts.BETWEEN_TOKENS
-        """What stands around a part."""
-        self.is_explicit = request.budget is not None
         self.said, self.whole = "", False
         """The pending messages as they are shown, which are paid for; whether all of them are."""
-        self.picked, self.window_room = window.Picked(), 0
+        self.picked, self.window_room = Picked(), 0
         self.recalled: frozenset[str] = frozenset()
-        asks = self.query and self.view and self.wants("earlier", "memory", "associations")
-        self.embedder = sources.embedder() if asks else None
-        if self.embedder is not None:
-            try:
-                self.embedder.embed_query(self.query)  # kept for those who ask after this
-            except Exception:  # a model raises what it likes
-                log.exception("a question could not be embedded")
-                self.notes.append("The question could not be embedded: found by words alone.")
-                self.embedder = None
+        self.vector = self._vector()
+
+    # --- room -----------------------------------------------------------------------------
 
     @property
     def room(self) -> int:
         """Return what the text of one more part may cost."""
         return max(0, self.left - self.frame)
 
-    @property
-    def beside_window(self) -> int:
-        """Return the same without what is kept for the window."""
-        return max(0, self.room - int(WINDOW_SHARE * self.budget))
+    def cap(self, name: PartName) -> int:
+        """Return what a part may take: its own limit, or its share of a small budget."""
+        section, share = SHARES[name]
+        tokens, most = int(share * self.budget), getattr(self.config, section).max_tokens
+        if name == "earlier":
+            return tokens if self.request.budget is not None else int(most)
+        return min(tokens, int(most)) if self.wants(name) else 0
+
+    def beside_window(self, name: PartName, taken: int = 0) -> int:
+        """Return the same, of what is there without what is kept for the window and is taken."""
+        return min(self.cap(name), max(0, self.room - int(WINDOW_SHARE * self.budget) - taken))
 
     def wants(self, *names: PartName) -> bool:
         """Tell whether any of some parts may be in the context at all."""
@@ -167,56 +160,69 @@ class _Draft:
         """Note what is left out."""
         self.dropped.append(Dropped(what, reason))
 
+    # --- what is asked --------------------------------------------------------------------
+
     def _conversation(self) -> View | None:
         """Return the conversation; raise NotFound for one that is named and not to be seen.
 
         Where none is named, an agent whose latest has ended begins a new one; a person looks at
         what was, and is told so.
         """
-        request, is_agent = self.request, self.caller.kind == "agent"
+        request, view = self.request, None
         try:
-            view = self.sources.talks.view(request.agent, request.session)
+            view = self.by.talks.view(request.agent, request.session)
         except UnreadableNote as error:
             if request.session:
                 raise
             self.notes.append(f"The latest conversation cannot be read: {error}")
-            return None
-        if view is None or not self.sources.shows(view.path, self.caller):
-            if request.session:
-                raise NotFound(f"{request.agent} has no session {request.session!r}.")
-            return None
-        if not request.session and is_agent and view.ended:
+        if view and not self.by.shows(view.path, self.caller):
+            view = None
+        if view is None and request.session:
+            raise NotFound(f"{request.agent} has no session {request.session!r}.")
+        if view is None or request.session or not view.ended:
+            return view
+        if self.caller.kind == "agent":
             self.drop(f"the conversation {view.session}", "it has ended, and a new one begins")
             return None
-        if not (request.session or is_agent) and (view.ended or view.imported):
-            how = "was imported and has ended" if view.imported else "has ended"
-            self.notes.append(f"This is the latest conversation, {view.session}, which {how}.")
+        self.notes.append(f"This is the latest conversation, {view.session}, which has ended.")
         return view
+
+    def _vector(self) -> Matrix | None:
+        asks = self.query and self.view and self.wants("earlier", "memory", "associations")
+        embedder = self.by.embedder() if asks else None
+        try:
+            return embedder.embed_query(self.query) if embedder else None
+        except Exception:  # a model raises what it likes
+            log.exception("a question could not be embedded")
+            self.notes.append("The question could not be embedded: found by words alone.")
+            return None
+
+    # --- the parts ------------------------------------------------------------------------
 
     def add_pending(self) -> None:
         """Pay for what waits for an answer, which is shown to the letter.
 
         Where there is no room the oldest go first; the newest is cut, with a mark, if it must be.
         """
+        texts = self.asked.texts if self.wants("window") else ()
         lines: list[str] = []
-        self.whole = self.wants("window") and bool(self.asked.texts)
-        for text in reversed(self.asked.texts if self.whole else ()):
-            line = window.cut(
-                f"{self.words['user']}: {text}", self.room - count("\n".join(["", *lines]))
-            )
-            self.whole = line.endswith(text)
-            if self.whole or not lines:
-                lines.insert(0, line)
-            if not self.whole:
+        for text in reversed(texts):
+            line = f"{self.words['user']}: {text}"
+            left = self.room - count("\n".join(["", *lines]))
+            if count(line) > left:
+                lines = lines or [clip(line, left)]
                 self.drop("a part of the pending messages")
                 break
+            lines.insert(0, line)
+        else:
+            self.whole = bool(texts)
         self.said = "\n".join(lines)
         self.left -= count(self.said) + self.frame if self.said else 0
 
     def add_tools(self) -> None:
         """Add what the caller says of its tools."""
         text = self.request.tools.strip() if self.wants("tools") else ""
-        shown = window.cut(text, int(self.room * TOOLS_SHARE))
+        shown = clip(text, int(self.room * TOOLS_SHARE))
         if shown != text:
             self.drop("a part of the tools" if shown else "the tools")
         self.add(Part("tools", shown, count(shown)))
@@ -226,69 +232,63 @@ class _Draft:
 
         Within its share, or in all there is where there is no conversation.
         """
-        paths, session = self.sources.reader.paths, self.view.session if self.view else ""
-        without = {*self.request.without, *(["active context"] if self.request.task else [])}
-        files = files_of(paths, self.request.agent)
-        wanted = {file for name, file in files.items() if name not in without}
-        share = max(int(START_SHARE * self.budget), min(START_TOKENS, self.budget // 2))
+        paths, agent = self.by.reader.paths, self.request.agent
+        wanted = {paths.identity(agent)} if self.wants("identity") else set()
+        wanted |= {paths.brain(agent)} if self.wants("brain") else set()
+        if self.wants("active context") and not self.request.task:
+            wanted.add(paths.active_context(agent))
         heading = f"{self.words['active']}\n"
-        left = self.left - self.frame * len(wanted)
-        room = (min(left, share) if self.view else left) - count(heading)
+        room = self.left - self.frame * len(wanted)
+        if self.view:
+            share = int(START_SHARE * self.budget)
+            room = min(room, max(share, min(START_TOKENS, self.budget // 2)))
+        room -= count(heading)
         if wanted and room < 1:
             self.drop("identity, brain and active context")
         if not wanted or room < 1:
             return
         start = start_context(
-            self.sources.reader,
-            Beginning(self.request.agent, self.caller, room, session),
-            shows=lambda path, caller: path in wanted and self.sources.shows(path, caller),
-            hides=self.sources.hides,
+            self.by.reader,
+            Beginning(agent, self.caller, room, self.view.session if self.view else ""),
+            shows=lambda path, caller: path in wanted and self.by.shows(path, caller),
+            hides=self.by.hides,
         )
         for one in start.parts:
             text = heading * (one.name == "active context") + one.text
-            self.add(Part(one.name, text, count(text), (one.path,)))
+            self.add(replace(one, text=text, tokens=count(text)))
         self.dropped.extend(start.dropped)
 
     def add_earlier(self) -> float:
-        """Add what was said earlier and matters; return how good the best match is."""
+        """Add what was said earlier and matters; return how good the best match is.
+
+        What was said in an earlier segment may be brought by lasting memory, too.
+        """
         if self.view is None:
             return 0.0
-        rag, view = self.config.auto_rag, self.view
-        share = int(RAG_SHARE * self.budget) if self.is_explicit else rag.max_tokens
-        tokens, reserve = min(share, self.beside_window), self._reserve()
-        self.window_room = self.left - tokens - reserve
-        self.picked, everything = self._pick(self.window_room), self._pick(self.left - reserve)
-        out = everything.older or everything.too_large
-        fits = not out and len(view.index.held) == len(view.messages)
-        if not self.wants("earlier") or not rag.enabled or fits:
-            if self.wants("earlier"):
-                reason = "the whole conversation fits the window" if rag.enabled else "switched off"
-                self.drop("what was said earlier", reason)
-            if not self.query or not self.wants("memory"):
-                return 0.0
-            running = {key_of(one) for one in view.messages}.difference(self.asked.keys)
-            rest = {key_of(one) for one in view.index.held} - running  # memory may bring it
-            return view.index.search(self.query, self._vector(), rest).best
+        rag, view, is_explicit = self.config.auto_rag, self.view, self.request.budget is not None
+        tokens, reserve = self.beside_window("earlier"), self._reserve()
+        everything = self._pick(self.left - reserve)
+        fits = not (everything.older or everything.too_large)
+        reason = "" if rag.enabled else "switched off"
+        if fits and len(view.index.held) == len(view.messages):
+            reason = "the whole conversation fits the window"
+        self.window_room = self.left - reserve - (0 if reason else tokens)
+        self.picked = self._pick(self.window_room)
+        known = {*self.picked.keys, *self.asked.keys, *self.request.known}
+        if reason or not self.wants("earlier"):
+            tokens, running = 0, {key_of(one) for one in view.messages}
+            known = {key_of(one) for one in view.index.held} - (running - {*self.asked.keys})
+        top_k = None if is_explicit else rag.top_k
         request = RecallRequest(
-            self.query,
-            tokens,
-            None if self.is_explicit else rag.top_k,
-            frozenset({*self.picked.keys, *self.asked.keys, *self.request.known}),
-            view.language,
-            rag.relevance,
+            self.query, tokens, top_k, frozenset(known), view.language, rag.relevance
         )
-        block = recall(view.index, request, self._vector())
-        self.recalled = frozenset(block.messages)
-        cost = count(block.text)
-        self.add(Part("earlier", block.text, cost, (view.path,), block.messages, block.reason))
-        if not block.text:
-            self.drop("what was said earlier", block.reason)
-        if block.left_out:
-            reason = parts.more_than(tokens, "auto_rag.max_tokens")
-            if block.full == "top_k":
-                reason = f"only the best {rag.top_k} are shown (raise auto_rag.top_k)"
-            self.drop(counted(block.left_out, "fainter match", "fainter matches"), reason)
-        return block.best
+        found = recall(view.index, request, self.vector)
+        if self.wants("earlier"):
+            self.dropped.extend([Dropped(EARLIER, reason)] if reason else found.dropped)
+        if found.part:
+            self.recalled = frozenset(found.part.messages)
+            self.add(replace(found.part, sources=(view.path,)))
+        return found.best
 
     def add_summary(self) -> None:
         """Add what was folded away, without the lines that stand in the window or above it.
@@ -297,52 +297,41 @@ class _Draft:
         """
         if self.view is None or not self.wants("summary"):
             return
-        view = self.view
-        if self.caller.kind != "agent" or self.caller.agent == view.agent:
-            view = self.view = self._folded(view)
-        title, rolling = self.words["summary"], view.rolling
+        if self.caller.kind != "agent" or self.caller.agent == self.view.agent:
+            self.view = self._folded(self.view)
+        view, title, rolling = self.view, self.words["summary"], self.view.rolling
         if not (whole := summary.tokens_of(rolling, speakers=True)):
             return
-        cap = self._cap(SUMMARY_SHARE, self.config.summary.max_tokens)
-        room = min(cap, self.beside_window)
+        room = self.beside_window("summary")
         fits = summary.fitting(rolling, room - count(f"{title}\n"), speakers=True)
         there = self.picked.keys | self.recalled
-        blocks = {one.block for one in self._messages() if key_of(one) in there} - {""}
-        lines = tuple(one for one in fits.lines if one.own or one.source not in blocks)
+        blocks = {one.block for one in self.before if key_of(one) in there} - {""}
+        lines = tuple(one for one in fits.lines if one.source not in blocks)
         body = summary.shown(replace(fits, lines=lines), speakers=True)
         text = f"{title}\n{body}" if body else ""
-        path = self.sources.reader.paths.rolling(view.agent, view.session, view.segment)
+        path = self.by.reader.paths.rolling(view.agent, view.session, view.segment)
         why = f"{counted(rolling.messages, 'message')} folded"
         self.add(Part("summary", text, count(text), (path,), (), why))
         if room < whole + HEADING_TOKENS:
-            what = "a part of the summary" if text else "the summary"
-            self.drop(what, parts.more_than(room, "summary.max_tokens"))
+            self.drop("a part of the summary", parts.more_than(room, "summary.max_tokens"))
 
     def _folded(self, view: View) -> View:
         """Return the view with what is due folded into its summary."""
         config, tokens = self.config, max(MIN_FOLD_TOKENS, self.window_room)
         every, full = config.summary.every, config.session.summarize_at
+        whole = summary.Window(config.context.sliding_window, tokens, every, full)
         try:
-            whole = Window(config.context.sliding_window, tokens, every, full)
-            view = self.sources.talks.fold(view, whole)
+            return self.by.talks.fold(view, whole)
         except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
-            log.warning("a summary was not folded on: %s", error)
             self.notes.append(f"The summary could not be brought up to date: {error}")
-        if view.behind:
-            done = view.rolling.messages
-            self.notes.append(f"The summary covers {done} of {done + view.behind} messages so far.")
-        return view
+            return view
 
     def add_memory(self, best: float) -> None:
         """Add what lasting memory says, and what comes to mind through it."""
-        config, view = self.config, self.view
-        memory = min(self._cap(MEMORY_SHARE, config.recall.max_tokens), self.beside_window)
-        memory *= self.wants("memory")
-        near = self._cap(ASSOCIATION_SHARE, config.association.max_tokens)
-        near = max(0, min(near, self.beside_window - memory)) * self.wants("associations")
-        if not self.query or not (memory or near):
-            if self.wants("memory"):
-                self.drop("lasting memory", NO_ROOM if self.query else "nothing was asked")
+        view, memory = self.view, self.beside_window("memory")
+        near = self.beside_window("associations", memory)
+        if not (memory or near):
+            self.drop("lasting memory")
             return
         ask = Ask(
             query=self.query,
@@ -357,7 +346,7 @@ class _Draft:
             since=view.messages[0].block if view and view.messages else "",
         )
         try:
-            brought = self.sources.memory.recall(ask)
+            brought = self.by.memory.recall(ask)
         except VaultMindError as error:  # the index is being repaired: the rest is there
             self.notes.append(f"Lasting memory could not be asked: {error}")
             return
@@ -367,16 +356,14 @@ class _Draft:
 
     def add_runs(self) -> None:
         """Add a sub-agent's last completed runs, in the place of a conversation."""
-        sources, paths, many = self.sources, self.sources.reader.paths, self.config.context
-        agents = paths.agent_names()
+        by, agents = self.by, self.by.reader.paths.agent_names()
 
         def hides(file: str, line: int) -> bool:
-            return any(sources.hides(one, file, subagents.block_of(line)) for one in agents)
+            return any(by.hides(one, file, subagents.block_of(line)) for one in agents)
 
-        task = self.request.task
-        runs = subagents.history(
-            paths, task, many.subagent_history, excludes=sources.excludes, hides=hides
-        )
+        paths, task = by.reader.paths, self.request.task
+        many = self.config.context.subagent_history
+        runs = subagents.history(paths, task, many, excludes=by.excludes, hides=hides)
         self.notes += [] if runs else [subagents.missing(paths, task)]
         if self.wants("history"):
             part, dropped = subagents.runs_part(runs, self.words["history"], self.room)
@@ -387,86 +374,58 @@ class _Draft:
         """Add the last messages and, under them, what waits for an answer and is paid for."""
         if not self.wants("window"):
             return
-        room = self.left if self.said else self.room
-        picked = self._pick(room)
+        picked = self._pick(self.left if self.said else self.room)
         keys = [one.key for one in picked.entries if one.whole]
         lines = dated([(one.day, one.text) for one in picked.entries])
         lines = [self.words["window"], *lines] if lines else []
         text = "\n".join([*lines, *([self.said] if self.said else [])])
         keys += self.asked.keys if self.whole else ()
         why = counted(len(picked.keys), "message") if picked.keys else ""
-        for key in picked.too_large:
-            self.drop(f"message {key}", "too large for the window")
+        if picked.too_large:
+            self.drop(counted(picked.too_large, "message"), "too large for the window")
         if picked.older:
             self.drop(counted(picked.older, "older message"), "only the newest stay whole")
-        if text:
-            path = (self.view.path,) if self.view else ()
-            self.parts["window"] = Part("window", text, count(text), path, tuple(keys), why)
-
-    # --- room -----------------------------------------------------------------------------
-
-    def _cap(self, share: float, most: int) -> int:
-        """Return what a part may take: its own limit, or its share of a small budget."""
-        return min(most, int(share * self.budget))
+        path = (self.view.path,) if self.view else ()
+        self.add(Part("window", text, count(text), path, tuple(keys), why))
 
     def _reserve(self) -> int:
         """Return what other parts than auto-RAG and the window may still take."""
-        config = self.config
-        whole = (
-            summary.tokens_of(self.view.rolling, speakers=True) + HEADING_TOKENS if self.view else 0
-        )
-        caps: dict[PartName, int] = {
-            "earlier": 0,
-            "summary": min(self._cap(SUMMARY_SHARE, config.summary.max_tokens), whole),
-            "memory": self._cap(MEMORY_SHARE, config.recall.max_tokens),
-            "associations": self._cap(ASSOCIATION_SHARE, config.association.max_tokens),
-        }
-        return sum(self.frame + tokens for name, tokens in caps.items() if self.wants(name))
+        whole = summary.tokens_of(self.view.rolling, speakers=True) if self.view else 0
+        tokens = min(self.cap("summary"), whole + HEADING_TOKENS)
+        tokens += self.cap("memory") + self.cap("associations")
+        others: tuple[PartName, ...] = ("summary", "memory", "associations")
+        return tokens + self.frame * sum(self.wants(one) for one in others)
 
-    def _most(self) -> int:
-        """Return how many of the last messages stay whole."""
-        return len(self._messages()) if self.is_explicit else self.config.context.sliding_window
-
-    def _messages(self) -> list[Message]:
-        """Return what was said before, other than what the host shows anyway."""
-        known = self.request.known
-        return [one for one in self.asked.before if key_of(one) not in known]
-
-    def _pick(self, room: int) -> window.Picked:
-        messages = self._messages()
+    def _pick(self, room: int) -> Picked:
         if not self.wants("window"):
-            return window.Picked(older=len(messages))
-        return window.pick(messages, room - HEADING_TOKENS, self.words, self._most(), self.recalled)
+            return Picked(older=len(self.before))
+        is_explicit = self.request.budget is not None
+        most = len(self.before) if is_explicit else self.config.context.sliding_window
+        return pick(self.before, room - HEADING_TOKENS, self.words, most, self.recalled)
 
     def finished(self) -> BuiltContext:
         """Return the context; what the estimates let in too much is taken out again."""
-        for name in LEAST_FIRST:
-            if self._cost() > self.budget and self.parts.pop(name, None) is not None:
-                self.drop(f"the {name}")
-        last, excess = self.parts.get("window"), self._cost() - self.budget
-        if last is not None and excess > 0:
+        shown = [self.parts[name] for name in parts.PART_NAMES if name in self.parts]
+        for part in [one for one in reversed(self.parts.values()) if one.name != "window"]:
+            if self._cost(shown) > self.budget:
+                shown.remove(part)
+                self.drop(f"the {part.name}")
+        if shown and (excess := self._cost(shown) - self.budget) > 0:
+            last = shown.pop()
             text = clip(last.text, last.tokens - excess)
-            self.parts["window"] = replace(last, text=text, tokens=count(text), messages=())
-            if not text:
-                self.drop("the pending messages")
+            part = replace(last, text=text, tokens=count(text), messages=())
+            shown += [part] if text else []
         return BuiltContext(
             agent=self.request.agent,
             session=self.view.session if self.view else "",
             segment=self.view.segment if self.view else 0,
             budget=self.budget,
-            tokens=self._cost(),
-            parts=self._shown(),
+            tokens=self._cost(shown),
+            parts=tuple(shown),
             dropped=tuple(dict.fromkeys(self.dropped)),
             notes=tuple(dict.fromkeys(self.notes)),
         )
 
-    def _shown(self) -> tuple[Part, ...]:
-        names = (self.parts.get(name) for name in parts.PART_NAMES)
-        return tuple(one for one in names if one is not None and one.text)
-
-    def _cost(self) -> int:
-        shown, frame = self._shown(), self.request.frame_tokens
-        return count(parts.joined(part.text for part in shown)) + frame * len(shown)
-
-    def _vector(self) -> Matrix | None:
-        return self.embedder.embed_query(self.query) if self.embedder is not None else None
+    def _cost(self, shown: Sequence[Part]) -> int:
+        text = parts.joined(part.text for part in shown)
+        return count(text) + self.request.frame_tokens * len(shown)

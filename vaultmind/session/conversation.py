@@ -29,7 +29,7 @@ from vaultmind.session.summary import (
     due,
     fold,
     parse_rolling,
-    rewritten,
+    rendered,
     still_said,
     unfolded,
 )
@@ -73,8 +73,6 @@ class View:
     """Of the conversation: `en` where it cannot be told."""
     ended: bool = False
     """Whether it is one of our own that is over. An imported one was never other, and is not."""
-    imported: bool = False
-    """Whether it took place elsewhere: an agent may go on with it, a person is told it is over."""
     behind: int = 0
     """Messages that are still being folded into the summary."""
 
@@ -146,7 +144,6 @@ class Conversation:
             index=self._index,
             language=_language(messages),
             ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
-            imported=bool(found.meta.source),
         )
 
     def _updated(self) -> SegmentIndex:
@@ -230,7 +227,7 @@ class Conversation:
             text = file.text if file else ""
             base = self._rolling(text)
             new = update(base)
-            return rewritten(text, new) if new != base else None
+            return rendered(new) if new != base else None
 
         segment = segment or (self._view.segment if self._view else 1)
         if self._place.gate.keeps_records(self.agent):

@@ -15,10 +15,9 @@ from difflib import SequenceMatcher
 from vaultmind.index.when import spans
 from vaultmind.language.words import NEGATIONS, SOFT, Word, content, fold
 from vaultmind.memory.brain import own_paragraphs, parse_brain
-from vaultmind.memory.contradictions import alike, denies, is_count, is_liking
-from vaultmind.memory.dated import superseded, told
+from vaultmind.memory.contradictions import alike, denies, is_count, is_liking, superseded, told
 from vaultmind.memory.match import NEAREST, asked_about
-from vaultmind.memory.sections import section_of
+from vaultmind.memory.wording import section_of
 from vaultmind.session.sentences import names_in
 from vaultmind.types import Caller, Fact, Hit, Kind
 from vaultmind.vault.bullets import bullets, plain

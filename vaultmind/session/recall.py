@@ -2,7 +2,7 @@
 
 BM25 over stems and vectors, as arrays. An answer seldom repeats the words of its question, so a
 message is also found by what stands around it: each counts a share of its neighbours' words and
-meaning. On LoCoMo's development conversations (benchmarks/recall.py) that finds more than any other
+meaning. On development conversations of LoCoMo that finds more than any other
 step. One gate by relevance decides whether anything is shown.
 """
 
@@ -15,12 +15,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.heavy import importing
 from vaultmind.index.embed import scale_of
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import Term, fold, index_terms, query_terms
+from vaultmind.plural import counted
+from vaultmind.session.parts import Dropped, Part, more_than
 from vaultmind.session.sentences import CONTEXT_LANGUAGES, context_words, small_words
 from vaultmind.tokens import clip, count
 from vaultmind.types import Message
@@ -62,6 +64,7 @@ TOKENS_A_MESSAGE, DAY_TOKENS, MIN_CUT_TOKENS = 10, 9, 40
 """What a message costs at least; a line with a date at most; to what one is cut at least."""
 LETTERS_UNTIL = "\u0600"
 """Before it stand the scripts whose lone letters are no words."""
+EARLIER = "what was said earlier"
 MOST_CHARACTERS = 300
 """A longer message says something besides its question."""
 _EMOJI = re.compile(r"u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
@@ -328,33 +331,22 @@ class RecallRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledBlock:
+class Recalled:
     """What is shown, and why, or why nothing is."""
 
-    text: str = ""
-    messages: tuple[str, ...] = ()
-    """Keys of those whose whole text stands in the block, in the order they were said."""
     best: float = 0.0
     """The relevance of the best match, shown or not."""
-    reason: str = ""
-    """Why it is there, or why there is nothing."""
-    left_out: int = 0
-    """Messages that were found and are not shown, ..."""
-    full: Literal["", "top_k", "tokens"] = ""
-    """... and what they are too many for."""
+    part: Part | None = None
+    dropped: tuple[Dropped, ...] = ()
 
 
-def recall(
-    index: SegmentIndex, request: RecallRequest, vector: Matrix | None = None
-) -> RecalledBlock:
+def recall(index: SegmentIndex, request: RecallRequest, vector: Matrix | None = None) -> Recalled:
     """Return what was said earlier about the pending messages, within the room.
 
     Without their vector, words alone decide. A short message with few telling words points at what
     was said: less will do.
     """
     text, top_k = request.text.strip(), request.top_k
-    if not text or request.tokens < 1:
-        return RecalledBlock(reason="no room" if text else "nothing was asked")
     depth = DEPTH if top_k else max(DEPTH, request.tokens // TOKENS_A_MESSAGE)
     answer = index.search(text, vector, request.window, depth)
     least = (1.0 - request.relevance) * (1.0 if vector is not None else BY_WORDS_ALONE)
@@ -362,30 +354,37 @@ def recall(
         least = max(least, ONE_WORD)
     elif answer.telling <= FEW_TERMS and len(text.split()) <= FEW_WORDS:
         least *= POINTS_BACK
-    if not answer.telling:
-        return RecalledBlock(best=answer.best, reason="nothing in it to look for")
-    if answer.best < least:
-        most = " for a question of one telling word" if answer.telling == 1 else ""
+    reason = "" if answer.telling else "nothing in it to look for"
+    if answer.telling and answer.best < least:
         reason = (
-            f"the best match is at distance {1 - answer.best:.2f}, more than {1 - least:.2f}{most}"
+            f"the best match is at distance {1 - answer.best:.2f}, more than {1 - least:.2f}"
             f" (auto_rag.relevance is {request.relevance:.2f})"
         )
-        return RecalledBlock(best=answer.best, reason=reason)
+    if reason:
+        return Recalled(answer.best, dropped=(Dropped(EARLIER, reason),))
     hits = [at for at, around in answer.hits if not top_k or around >= OTHERS * least]
-    why = f"best match at distance {1 - answer.best:.2f}"
-    return _block([(at, index.held[at]) for at in hits], request, answer.best, why)
+    part, left_out = _part([(at, index.held[at]) for at in hits], request, answer.best)
+    if not left_out:
+        return Recalled(answer.best, part)
+    reason = more_than(request.tokens, "auto_rag.max_tokens")
+    if part and top_k and len(hits) - left_out == top_k:
+        reason = f"only the best {top_k} are shown (raise auto_rag.top_k)"
+    what = counted(left_out, "fainter match", "fainter matches") if part else EARLIER
+    return Recalled(answer.best, part, (Dropped(what, reason),))
 
 
-def _block(
-    hits: Sequence[tuple[int, Message]], request: RecallRequest, best: float, why: str
-) -> RecalledBlock:
-    """Return as many of the best as there is room for, in the order they were said."""
+def _part(
+    hits: Sequence[tuple[int, Message]], request: RecallRequest, best: float
+) -> tuple[Part | None, int]:
+    """Return as many of the best as there is room for, in the order they were said; and how many
+    are left out.
+    """
     said = context_words(request.language)
-    left, most = request.tokens - count(f"{said['earlier']}\n"), request.top_k or len(hits)
+    left = request.tokens - count(f"{said['earlier']}\n")
     lines: list[tuple[int, str, str, str]] = []
     """The place, day and line of each, and its key where it is whole."""
     for place, one in hits:
-        if len(lines) >= most:
+        if len(lines) == request.top_k:
             break
         day, days = one.time[:10], {day for _, day, *_ in lines}
         dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and day not in days else 0
@@ -400,10 +399,8 @@ def _block(
         lines.append((place, day, line, key))
         left -= cost
     lines.sort()
-    rest = len(hits) - len(lines)
-    full: Literal["top_k", "tokens"] = "top_k" if len(lines) >= most else "tokens"
-    if not lines:
-        return RecalledBlock("", (), best, "nothing fits", rest, "tokens")
-    shown = [said["earlier"], *dated([(day, line) for _, day, line, _ in lines])]
+    text = "\n".join([said["earlier"], *dated([(day, line) for _, day, line, _ in lines])])
     keys = tuple(key for *_, key in lines if key)
-    return RecalledBlock("\n".join(shown), keys, best, why, rest, full if rest else "")
+    why = f"best match at distance {1 - best:.2f}"
+    part = Part("earlier", text, count(text), (), keys, why) if lines else None
+    return part, len(hits) - len(lines)

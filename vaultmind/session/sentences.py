@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold, stems, words
 from vaultmind.language.text import MARK
+from vaultmind.tables import table
 from vaultmind.tokens import clip, count
 
 LANGUAGES = ("en", "pl", "ru")
@@ -51,15 +50,10 @@ _ASKS = re.compile(r"[?？][\"'»”’)\]*_\s]{0,20}[\U0001f300-\U0001faff\ufe0
 
 
 @cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-
-
-@cache
 def context_words(language: str) -> dict[str, str]:
     """Return what stands above and beside the parts of a context; English for other languages."""
     at = CONTEXT_LANGUAGES.index(language) if language in CONTEXT_LANGUAGES else 0
-    rows = ((name, row) for name, row in _data().items() if isinstance(row, list))
+    rows = ((name, row) for name, row in table(__file__).items() if isinstance(row, list))
     return {name: row[at] if at < len(row) else row[0] for name, row in rows}
 
 
@@ -74,7 +68,7 @@ def headings(language: str) -> dict[str, str]:
 @cache
 def small_words() -> frozenset[str]:
     """Return the words of all languages that say nothing in a conversation."""
-    return frozenset(word for text in _data()["small"].values() for word in words(text))
+    return frozenset(word for text in table(__file__)["small"].values() for word in words(text))
 
 
 @lru_cache(maxsize=8192)
@@ -92,7 +86,7 @@ def said(folded: str, cue: str) -> bool:
 @cache
 def _pattern(cue: str, *, cyrillic: bool) -> re.Pattern[str]:
     codes = ("ru",) if cyrillic else ("en", "pl")
-    listed = (one for code in codes for one in _data()["cues"][code][cue].split("|"))
+    listed = (one for code in codes for one in table(__file__)["cues"][code][cue].split("|"))
     longest_first = sorted(set(map(_phrase, listed)), key=len, reverse=True)
     return re.compile(rf"(?<![^ ])(?:{'|'.join(longest_first)})(?![^ ])")
 
@@ -160,6 +154,11 @@ class Sentence:
     def puts_off(self) -> bool:
         """Tell whether it is no answer to a question that was asked before it."""
         return self.is_open or said(self.folded, "deferral")
+
+    @property
+    def only_points(self) -> bool:
+        """Tell whether it says of something else that it is open: "That is still open."."""
+        return self.is_open and not self.asks and len(self.stems) <= MIN_CONTENT
 
     @property
     def is_small_talk(self) -> bool:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.memory.audit import REPORTED
 from vaultmind.memory.brain import MEND, WRITING_WAITS, Brain, fault, parse_brain
-from vaultmind.memory.sections import heading
+from vaultmind.memory.wording import heading
 from vaultmind.redact import mask
 from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.types import SECTIONS, Caller, Fact, Section
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import SESSION_ID, agent_name
-from vaultmind.vault.session_meta import parse_meta
+from vaultmind.vault.paths import agent_name
 from vaultmind.vault.transcript import count_messages
-
-_REQUEST = re.compile(r'^> ?\[!(?:user|assistant)\][^%\n]*%%\{.*"asked":"', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +33,10 @@ class Counts:
     archived: int
     """Facts in brain_archive.md."""
     sessions: int
-    messages: int
     l1: int
     """Summaries of sessions."""
     l2: int
     """Summaries of summaries."""
-    requests: int = 0
-    """Words that asked to remember or forget, kept as evidence beside the messages."""
-    episodes: int = 0
-    """Notes of what was done for a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +44,6 @@ class LastSession:
     """The newest session."""
 
     id: str
-    started: str
-    ended: str
     messages: int
     path: str
 
@@ -78,38 +67,28 @@ class Shown:
 def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Shown:
     """Return what an agent knows. Files that `shows` hides from the caller count as missing."""
     agent, paths, notes = agent_name(agent), reader.paths, list[str]()
-    brain, archive = (
-        _brain(reader, path, caller, shows, notes)
-        for path in (paths.brain(agent), paths.archive(agent))
-    )
+
+    def parsed(path: str) -> Brain:
+        text, reason = read_text(reader, path) if shows(path, caller) else ("", "")
+        brain = parse_brain(mask(text).text)
+        if damage := reason or brain.damaged:
+            notes.append(f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}")
+        elif broken := fault(text):
+            notes.append(f"{path}: {broken}. {MEND}")
+        return brain
+
+    brain, archive = parsed(paths.brain(agent)), parsed(paths.archive(agent))
     seen = [one for one in session_ids(paths, agent) if shows(paths.session(agent, one), caller)]
     last: LastSession | None = None
-    messages = requests = 0
-    for session in seen:
+    if seen:
+        path = paths.session(agent, seen[-1])
         try:
-            text = reader.read(paths.session(agent, session)).text
+            last = LastSession(seen[-1], count_messages(reader.read(path).text), path)
         except (NotFound, UnreadableNote) as error:
             notes.append(str(error))
-            continue
-        asked, said = len(_REQUEST.findall(text)), count_messages(text)
-        messages, requests, meta = messages + said, requests + asked, parse_meta(text)
-        path = paths.session(agent, session)
-        last = LastSession(session, meta.started, meta.ended, said, path)
     summaries = paths.root / paths.memory(agent) / "summaries"
-    episodes = (one.stem for one in (paths.root / paths.episodes(agent)).glob("*.md"))
-    counts = Counts(
-        facts=len(brain.facts),
-        archived=len(archive.facts),
-        sessions=len(seen),
-        messages=messages,
-        l1=len(list((summaries / "L1").glob("*.md"))),
-        l2=len(list((summaries / "L2").glob("*.md"))),
-        requests=requests,
-        episodes=sum(
-            bool(SESSION_ID.fullmatch(one)) and shows(paths.episode(agent, one), caller)
-            for one in episodes
-        ),
-    )
+    l1, l2 = (len(list((summaries / level).glob("*.md"))) for level in ("L1", "L2"))
+    counts = Counts(len(brain.facts), len(archive.facts), len(seen), l1, l2)
     files = (
         paths.identity(agent), paths.brain(agent), paths.archive(agent),
         paths.active_context(agent), paths.sessions(agent), paths.episodes(agent),
@@ -121,26 +100,19 @@ def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Sh
     return Shown(agent, _by_section(brain), counts, last, there, tuple(notes), new)
 
 
-def _brain(reader: VaultReader, path: str, caller: Caller, shows: Shows, notes: list[str]) -> Brain:
-    text, reason = read_text(reader, path) if shows(path, caller) else ("", "")
-    brain = parse_brain(mask(text).text)
-    if reason or brain.damaged:
-        notes.append(f"{path} is damaged: {reason or brain.damaged}. {WRITING_WAITS} {MEND}")
-    elif broken := fault(text):
-        notes.append(f"{path}: {broken}. {MEND}")
-    return brain
-
-
 def _by_section(brain: Brain) -> tuple[ShownSection, ...]:
     """Return the facts by section in their fixed order, then those under other headings."""
-    facts, language = brain.all(), brain.language or "en"
     own: dict[str, list[Fact]] = {}
     for placed in brain.facts:
         if placed.fact.section is None:
             above = [one.title for one in brain.headings if one.start < placed.start]
             own.setdefault(above[-1] if above else "", []).append(placed.fact)
-    ours = ((one, tuple(fact for fact in facts if fact.section == one)) for one in SECTIONS)
+    ours = ((one, tuple(fact for fact in brain.all() if fact.section == one)) for one in SECTIONS)
     return (
-        *(ShownSection(one, heading(one, language), some) for one, some in ours if some),
+        *(
+            ShownSection(one, heading(one, brain.language or "en"), some)
+            for one, some in ours
+            if some
+        ),
         *(ShownSection(None, title, tuple(some)) for title, some in own.items()),
     )

@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
-from vaultmind.memory.forget.kinds import Edit, Ref, SummaryRef
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.hiding import Edit, Ref
+from vaultmind.memory.forget.taking import Wanted
 from vaultmind.memory.match import says
 from vaultmind.plural import counted
 from vaultmind.redact import mask
@@ -119,17 +119,13 @@ class RunLines:
     def __init__(self, paths: VaultPaths) -> None:
         self._paths = paths
 
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Return the lines whose words contain what the fact says."""
-        return [ref for ref, text in self.near(agent, fact.text) if says(text, fact.text)]
-
-    def near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
-        """Yield the lines that hold the words which count, in any form."""
-        wanted = Wanted([words])
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterator[Ref]:
+        """Yield the lines whose words contain what the fact says."""
+        wanted = Wanted([fact.text])
         for task in _tasks(self._paths):
             for one in _newest_first(self._paths, task):
-                if wanted.may_be_in(one.text):
-                    yield SummaryRef(agent, one.file, block_of(one.line)), one.text
+                if wanted.may_be_in(one.text) and says(one.text, fact.text):
+                    yield Ref(agent, one.file, block_of(one.line))
 
 
 def _tasks(paths: VaultPaths) -> list[str]:

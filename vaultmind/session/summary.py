@@ -4,9 +4,9 @@ Each line stands in a message, word for word, whole or as a marked piece. What i
 looked at again, so a fold costs the same at any length of a talk. Importance fades with age as a
 power of it: small talk within minutes, decisions and numbers hardly.
 
-Its file has front matter, a heading a kind, a bullet a sentence. A bullet of ours ends in a comment
-that says where it comes from, and in a block id by which it is hidden or erased. What a person
-typed or changed stays as it is, to the byte.
+Its file has front matter, a heading a kind, a bullet a sentence, which ends in a comment that says
+where it comes from, and in a block id by which it is hidden or erased. It is written anew with each
+fold: a line that a person deletes stays away, and what they type or change there is not kept.
 """
 
 from __future__ import annotations
@@ -14,15 +14,10 @@ from __future__ import annotations
 import json
 import math
 import re
-import zlib
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import groupby
-from typing import Any
 
-from vaultmind.errors import BadArgument
 from vaultmind.language.text import plain_sentences
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_often, read
@@ -30,19 +25,15 @@ from vaultmind.session.unkept import keeping, orders_memory, unkept
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault import edits
-from vaultmind.vault.bullets import HEADING, Bullet, bullets, plain, prose
+from vaultmind.vault.bullets import Bullet, bullets
 from vaultmind.vault.nesting import comment
 from vaultmind.vault.oneline import escape, one_line
 from vaultmind.vault.properties import front_matter
 
 __all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
-LINE_TOKENS, OLD_LINE_TOKENS = 40, 26
-"""A longer line is cut; so is one of `OLD` messages ago, where room is short."""
-OLD = 40
-LONG, GIVEN_BACK, MOST_GIVEN_BACK = 100, 0.01, 0.05
-"""A summary gives back a share of its room with each doubling of a conversation of `LONG` messages,
-so that a longer talk has no larger summary; and at most so much."""
+LINE_TOKENS = 40
+"""A longer line is cut."""
 ANSWERS = 0.5
 """Share of a question's content words in a later statement that answers it."""
 WEIGHTS: dict[Kind, float] = {"decision": 4.0, "question": 1.6, "fact": 0.0, "other": 0.0}
@@ -57,12 +48,14 @@ NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
 HEADER_TOKENS = 4
 """What a message costs besides its words: who speaks."""
+NAMES = ("session", "agent", "language", "updated", "upto")
+"""Properties of a summary's file that are words."""
 _COMMENT = re.compile(r"%%(\{.*?\})%%")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence of a message, or a line that a person typed."""
+    """A sentence of a message."""
 
     text: str
     kind: Kind
@@ -76,8 +69,6 @@ class Line:
     """Its importance when it was said; what is left of it depends on its age."""
     speaker: str = ""
     """Who said it: a name, or else a role."""
-    own: bool = False
-    """Typed or changed by a person: never shortened, never dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +139,8 @@ def fold(
     """Return the summary with some more messages in it, of at most `max_tokens` tokens.
 
     The messages follow those already in it; what must not be recalled is not given, or left out
-    here where a message asks for that. A person's own lines stay even where they alone are more
-    than the tokens allow. `language` is that of the headings and of stems; empty: as before.
+    here where a message asks for that. `language` is that of the headings and of stems; empty: as
+    before.
     """
     language = language or earlier.language
     old = [(line, read(reading.unmarked(line.text), language)) for line in earlier.lines]
@@ -164,12 +155,7 @@ def fold(
         messages=earlier.messages + len(messages),
         lines=ordered(lines),
     )
-    given_back = GIVEN_BACK * math.log2(max(1.0, whole.messages / LONG))
-    room = int(max_tokens * (1 - min(MOST_GIVEN_BACK, given_back)))
-    if tokens_of(whole) <= room:
-        return whole
-    aged = tuple(_aged(one, whole.messages) for one in whole.lines)
-    return _trimmed(replace(whole, lines=aged), room)
+    return fitting(whole, max_tokens)
 
 
 def _read_lines(
@@ -181,8 +167,8 @@ def _read_lines(
     for at, message in enumerate(messages, before + 1):
         if is_spoken(message):
             texts = [one for one in plain_sentences(message.text) if not orders_memory(one)]
-            for number, text in enumerate(_with_questions(texts, language), 1):
-                placed.append((message, at, number, read(text, language, speakers)))
+            said = [read(text, language, speakers) for text in texts]
+            placed += [(message, at, number, one) for number, one in enumerate(said, 1)]
     telling = reading.tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
     found = []
     for (message, at, number, sentence), share in zip(placed, telling, strict=True):
@@ -205,19 +191,6 @@ def is_spoken(message: Message) -> bool:
     return message.role in ("user", "assistant") and not quiet
 
 
-def _with_questions(texts: Sequence[str], language: str) -> list[str]:
-    """Return sentences; "That is still open." goes with what was asked before."""
-    found: list[str] = []
-    for text in texts:
-        one = read(text, language)
-        points = one.is_open and not one.asks and len(one.stems) <= reading.MIN_CONTENT
-        if points and found and read(found[-1], language).asks:
-            found[-1] += f" {text}"
-        else:
-            found.append(text)
-    return found
-
-
 def _weight(sentence: Sentence, at: int, *, user: bool, telling: float) -> float:
     """Return the importance of a sentence of the message number `at`.
 
@@ -235,8 +208,6 @@ def _weight(sentence: Sentence, at: int, *, user: bool, telling: float) -> float
 
 def faded(line: Line, now: int) -> float:
     """Return what is left of a line's importance when message number `now` is the newest."""
-    if line.own:
-        return math.inf
     if line.kind == "decision" and line.at <= OPENING:
         return line.weight
     counts = line.kind == "fact" and reading.has_number(line.text)
@@ -247,7 +218,7 @@ def faded(line: Line, now: int) -> float:
 def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
     """Tell whether a question was answered: by a reply at once, or by a statement about it."""
     line, asked = one
-    if line.kind != "question" or line.own:
+    if line.kind != "question":
         return False
     after = [(o, read_) for o, read_ in later if o.at > line.at and not read_.asks]
     replies = [read_ for o, read_ in after if o.at == line.at + 1]
@@ -267,42 +238,15 @@ def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:
     """Return old lines and new, without small talk, questions answered at once and repetitions."""
     kept = list(old)
     for line, sentence in new:
-        if sentence.is_small_talk or _is_answered((line, sentence), new):
+        if sentence.is_small_talk or sentence.only_points or _is_answered((line, sentence), new):
             continue
         twin = next((i for i, (_, o) in enumerate(kept) if reading.same(o, sentence)), -1)
         if twin < 0:
             kept.append((line, sentence))
-        elif not (known := kept[twin][0]).own:
-            heavier = replace(known, weight=max(known.weight, line.weight))
-            kept[twin] = (heavier, kept[twin][1])
+        else:
+            known, same = kept[twin]
+            kept[twin] = (replace(known, weight=max(known.weight, line.weight)), same)
     return [line for line, _ in kept]
-
-
-def _aged(line: Line, now: int) -> Line:
-    """Return an old line cut to what it is about; no cut for a few words, which are its point."""
-    if line.own or now - line.at < OLD or count(line.text) <= OLD_LINE_TOKENS * 1.3:
-        return line
-    return replace(line, text=reading.shortened(line.text, OLD_LINE_TOKENS))
-
-
-def _trimmed(
-    rolling: Rolling, room: int, *, speakers: bool = False, keeps_own: bool = True
-) -> Rolling:
-    """Return the summary with as many of its most important lines as there is room for."""
-    costs = {line: count(f"- {_item(line, named=speakers)}\n") for line in rolling.lines}
-    left = room - tokens_of(rolling, speakers=speakers) + sum(costs.values())
-    kept: list[Line] = []
-    for line in sorted(rolling.lines, key=lambda one: (-faded(one, rolling.messages), -one.at)):
-        if costs[line] <= left or (line.own and keeps_own):
-            kept.append(line)
-            left -= costs[line]
-    while True:
-        there = set(kept)
-        rolling = replace(rolling, lines=tuple(one for one in rolling.lines if one in there))
-        fits = tokens_of(rolling, speakers=speakers) <= room
-        if fits or not kept or (kept[-1].own and keeps_own):
-            return rolling
-        kept.pop()
 
 
 def ordered(lines: Iterable[Line]) -> tuple[Line, ...]:
@@ -320,20 +264,32 @@ def shown(rolling: Rolling, max_tokens: int | None = None, *, speakers: bool = F
     """
     if max_tokens is not None:
         rolling = fitting(rolling, max_tokens, speakers=speakers)
-    titles = headings(rolling.language)
     named = speakers and len({line.speaker for line in rolling.lines if line.speaker}) > 1
-    sections = [
-        section_text(titles[kind], [_item(line, named=named) for line in lines])
-        for kind, lines in groupby(ordered(rolling.lines), key=lambda one: one.kind)
-    ]
-    return "\n\n".join(sections)
+    return sections(rolling, lambda line: _item(line, named=named))
+
+
+def sections(rolling: Rolling, item: Callable[[Line], str]) -> str:
+    """Return headings and bullets."""
+    titles = headings(rolling.language)
+    kinds = groupby(ordered(rolling.lines), key=lambda one: one.kind)
+    return "\n\n".join(section_text(titles[kind], map(item, lines)) for kind, lines in kinds)
 
 
 def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:
-    """Return what of a summary fits: without the least important lines."""
-    if tokens_of(rolling, speakers=speakers) <= max_tokens:
+    """Return what of a summary fits: its most important lines."""
+    costs = {line: count(f"- {_item(line, named=speakers)}\n") for line in rolling.lines}
+    left = max_tokens - tokens_of(rolling, speakers=speakers)
+    if left >= 0:
         return rolling
-    return _trimmed(rolling, max_tokens, speakers=speakers, keeps_own=False)
+    left += sum(costs.values())
+    kept: list[Line] = []
+    for line in sorted(rolling.lines, key=lambda one: (-faded(one, rolling.messages), -one.at)):
+        if costs[line] <= left:
+            kept.append(line)
+            left -= costs[line]
+    while kept and tokens_of(replace(rolling, lines=tuple(kept)), speakers=speakers) > max_tokens:
+        kept.pop()
+    return replace(rolling, lines=ordered(kept))
 
 
 def tokens_of(rolling: Rolling, *, speakers: bool = False) -> int:
@@ -342,7 +298,8 @@ def tokens_of(rolling: Rolling, *, speakers: bool = False) -> int:
 
 
 def _item(line: Line, *, named: bool) -> str:
-    return f"{line.speaker}: {line.text}" if named and line.speaker else line.text
+    text = escape(line.text)
+    return f"{line.speaker}: {text}" if named and line.speaker else text
 
 
 def section_text(title: str, items: Iterable[str]) -> str:
@@ -351,20 +308,20 @@ def section_text(title: str, items: Iterable[str]) -> str:
 
 
 def still_said(rolling: Rolling, messages: Sequence[Message]) -> Rolling:
-    """Return the summary without those of our lines that no message says any more.
+    """Return the summary without the lines that no message says any more.
 
     A line's own message must say it, word for word. A person may take words out of the session's
     file, or ask later that something be not kept.
     """
     kept = keeping(messages) if rolling.lines else ()
-    texts = {one.block: one.text for one in kept if one.block and one.text}
-    lines = tuple(one for one in rolling.lines if one.own or not one.block or _is_said(one, texts))
-    return replace(rolling, lines=lines)
-
-
-def _is_said(line: Line, texts: dict[str, str]) -> bool:
-    words, text = reading.unmarked(line.text), texts.get(line.source, "")
-    return words in text or _close(words) in _close(text)
+    sources = {line.source for line in rolling.lines}
+    texts = {one.block: _close(one.text) for one in kept if one.block in sources}
+    lines = (
+        one
+        for one in rolling.lines
+        if _close(reading.unmarked(one.text)) in texts.get(one.source, "")
+    )
+    return replace(rolling, lines=tuple(lines))
 
 
 def _close(text: str) -> str:
@@ -376,103 +333,48 @@ def _close(text: str) -> str:
 
 
 def source_bullet(line: Line) -> str:
-    """Return what follows a bullet's mark: the words, where they come from, the block id.
-
-    A number tells whether a person has changed the words since.
-    """
+    """Return what follows a bullet's mark: the words, where they come from, the block id."""
     known = {"from": line.source, "at": line.at, "by": line.speaker, "w": line.weight}
-    return f"{escape(line.text)} {comment(known | {'c': _check(line.text)})} ^{line.block}"
-
-
-def _check(text: str) -> int:
-    return zlib.crc32(text.encode()) & 0xFFFF
+    return f"{escape(line.text)} {comment(known | {'kind': line.kind})} ^{line.block}"
 
 
 def parse_rolling(text: str) -> Rolling:
     """Return what a summary's file says, however it was edited; never raises."""
     found = front_matter(text)
     values = found.properties if found else {}
-    return Rolling(
-        session=_text(values.get("session")),
-        agent=_text(values.get("agent")),
-        language=_text(values.get("language")) or "en",
-        updated=_text(values.get("updated")),
-        upto=_text(values.get("upto")),
-        messages=int(_number(values.get("messages"), 2**32)),
-        lines=ordered(line for line, _ in _placed_in(text)),
-    )
+    named = {name: said for name in NAMES if (said := _text(values.get(name)))}
+    messages = int(_number(values.get("messages"), 2**32))
+    lines = ordered(line for bullet in bullets(text) if (line := _line(bullet)))
+    return Rolling(**named, messages=messages, lines=lines)
 
 
-def rewritten(text: str, rolling: Rolling) -> str:
-    """Return a summary's file with the summary as it is now; an empty text gives a new file."""
-    values: dict[str, str | int] = {
-        "session": rolling.session,
-        "agent": rolling.agent,
-        "language": rolling.language,
-        "updated": rolling.updated,
-        "upto": rolling.upto,
-        "messages": rolling.messages,
-        "tokens": tokens_of(rolling),
-    }
-    with suppress(BadArgument):  # a person's front matter, broken
-        for key, value in values.items():
-            text = edits.set_property(text, key, value)
-    wanted = {one.block: one for one in rolling.lines if not one.own}
-    for line, bullet in reversed(_placed_in(text)):
-        new = wanted.pop(line.block, None)
-        if line.own or new == line:
-            continue
-        if new is None:
-            text = edits.delete_lines(text, bullet.start, bullet.end)
-        else:
-            text = f"{text[: bullet.start]}- {source_bullet(new)}{text[bullet.end :]}"
-    for kind, lines in groupby(ordered(wanted.values()), key=lambda one: one.kind):
-        items = edits.newline_of(text).join(f"- {source_bullet(one)}" for one in lines)
-        text = _with_bullets(text, kind, items, rolling.language)
-    return text
+def rendered(rolling: Rolling) -> str:
+    """Return a summary's file."""
+    text = ""
+    for name in (*NAMES, "messages"):
+        text = edits.set_property(text, name, getattr(rolling, name))
+    text = edits.set_property(text, "tokens", tokens_of(rolling))
+    return f"{text}\n{sections(rolling, source_bullet)}\n"
 
 
-def _placed_in(text: str) -> list[tuple[Line, Bullet]]:
-    """Return every bullet under one of our headings or with our comment."""
-    found: list[tuple[Line, Bullet]] = []
-    taken: set[str] = set()
-    for bullet in bullets(text):
-        kind, known = _section_of(bullet.heading), _known(bullet)
-        if not kind and not known:
-            continue
-        ours = bullet.block and bullet.block not in taken and known.get("c") == _check(bullet.text)
-        taken.add(bullet.block)
-        source, at = _text(known.get("from")), int(_number(known.get("at"), 2**32))
-        line = Line(bullet.text, kind or "other", bullet.block, source, at, own=True)
-        if ours and kind:
-            weight, speaker = _number(known.get("w"), 10**3), _text(known.get("by"))
-            line = replace(line, own=False, weight=weight, speaker=speaker)
-        found.append((line, bullet))
-    return found
-
-
-def _known(bullet: Bullet) -> dict[str, Any]:
-    """Return what our comment in a bullet says; nothing where there is none."""
+def _line(bullet: Bullet) -> Line | None:
+    """Return the line of a bullet of ours; None for another one."""
     match = _COMMENT.search(bullet.raw)
     try:
         known = json.loads(match[1]) if match else {}
     except (ValueError, RecursionError):
-        return {}
-    return known if isinstance(known, dict) and "c" in known else {}
-
-
-@lru_cache(maxsize=512)
-def _section_of(heading: str) -> Kind | None:
-    """Return which of our sections a heading opens, in whatever language."""
-    told = heading.strip().casefold()
-    named = ((headings(code)[kind], kind) for code in reading.LANGUAGES for kind in KINDS)
-    return next((kind for title, kind in named if title.casefold() == told), None)
-
-
-def _opened_by(line: str) -> Kind | None:
-    """Return which of our sections a line of the file opens."""
-    title = HEADING.match(line)
-    return _section_of(plain(title.group(1))[0]) if title else None
+        return None
+    if not isinstance(known, dict) or known.get("kind") not in KINDS:
+        return None
+    return Line(
+        bullet.text,
+        known["kind"],
+        bullet.block,
+        _text(known.get("from")),
+        int(_number(known.get("at"), 2**32)),
+        _number(known.get("w"), 10**3),
+        _text(known.get("by")),
+    )
 
 
 def _text(value: object) -> str:
@@ -481,19 +383,3 @@ def _text(value: object) -> str:
 
 def _number(value: object, most: int) -> float:
     return value if isinstance(value, (int, float)) and 0 <= value < most else 0
-
-
-def _with_bullets(text: str, kind: Kind, lines: str, language: str) -> str:
-    """Return the text with bullets at the end of a section; the section is made if it lacks."""
-    last = [one.end for _, one in _placed_in(text) if _section_of(one.heading) == kind]
-    if last:
-        return edits.insert_line_after(text, max(last), lines)
-    newline = edits.newline_of(text)
-    section = f"## {headings(language)[kind]}{newline}{newline}{lines}"
-    opened = ((start, _opened_by(line)) for start, _, line in prose(text))
-    after = KINDS[KINDS.index(kind) + 1 :]
-    if (at := next((start for start, known in opened if known in after), None)) is not None:
-        return edits.insert_line_before(text, at, f"{section}{newline}")
-    ended = edits.end_line(text)
-    gap = "" if not ended or ended.endswith(newline * 2) else newline
-    return f"{ended}{gap}{section}{newline}"

@@ -8,8 +8,9 @@ What somebody asked so stays in the session's file and gets into no summary, fac
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from vaultmind.language.reader import POINTS, Intent, intent_of, intents_of
 from vaultmind.language.text import sentences
@@ -103,23 +104,17 @@ def _wish(text: str, hear: Understand) -> Intent:
 
 def _spoken_of(messages: Sequence[Message], before: Sequence[int], at: int) -> Sequence[int]:
     """Return which of the user's last messages share a word with one that asks; else the last."""
-    own = content(messages[at].text)
-    shared = [
-        n
-        for n in before[-REACH:]
-        if any(word.same(other) for word in own for other in content(messages[n].text))
-    ]
+    shared = [n for n in before[-REACH:] if _share(messages[n], messages[at])]
     return shared or before[-1:]
 
 
-def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> Iterator[int]:
-    """Yield the assistant's messages right after a user's that say any of its words again."""
-    if messages[at].role != "user":
-        return
-    own = content(messages[at].text)
-    for after in (n for n in spoken if n > at):
-        if messages[after].role == "user":
-            return
-        there = content(messages[after].text)
-        if any(word.same(other) for word in own for other in there):
-            yield after
+def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> list[int]:
+    """Return the assistant's messages right after a user's that say any of its words again."""
+    after = (n for n in spoken if n > at)
+    answers = takewhile(lambda n: messages[n].role != "user", after)
+    return [n for n in answers if _share(messages[n], messages[at])]
+
+
+def _share(one: Message, other: Message) -> bool:
+    words = content(other.text)
+    return any(word.same(each) for word in content(one.text) for each in words)

@@ -19,12 +19,12 @@ from vaultmind.index.when import without_stale_dates
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import sentences
-from vaultmind.language.words import NEGATIONS, content, fold
+from vaultmind.language.words import NEGATIONS, fold
 from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.match import NEAREST, asked_about
-from vaultmind.memory.replies import FALLBACK, phrase, told
+from vaultmind.memory.match import NEAREST, asked_about, share_of
+from vaultmind.memory.wording import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids
@@ -218,7 +218,7 @@ class Voice:
         if listed and len(that) > 1:
             last = len(listed.groups())
             at = -1 if listed.lastindex == last else (listed.lastindex or 1) - 1
-            return partial(self._forget_all, facts=that[at:][:1])
+            return partial(self._forget_all, facts=that[at:][:1]) if that[at:] else None
         first, *rest = WORD.findall(words) or [""]
         right = words.partition(first)[2].lstrip(" ,:–—-")
         denies = spoken.intent.intent == "none" and fold(first) in NEGATIONS and rest
@@ -289,12 +289,7 @@ class Voice:
             return heard
         if fact := meant(facts, text):
             return self._write(spoken, "forget", _name(fact), asked=text)
-        hits = self.near(spoken.target, text, spoken.caller, "fact")
-        choices = dict.fromkeys((*heard.outcome.nearest, *(hit.text for hit in hits)))
-        outcome = replace(heard.outcome, nearest=tuple(choices)[:NEAREST])
-        return replace(
-            heard, outcome=outcome, message=told(lang, "forget", outcome, mask(text).text)
-        )
+        return heard
 
     def _forget_that(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
@@ -372,7 +367,11 @@ class Voice:
             for message in self._messages(spoken.to, session):
                 base, _, number = message.id.rpartition(":")
                 named = spoken.id in (message.id, base if number.isdecimal() else message.id)
-                if not named or message.role != "user" or not _alike(spoken.words, message.text):
+                if (
+                    not named
+                    or message.role != "user"
+                    or share_of(message.text, spoken.words) < SAME_SHARE
+                ):
                     continue
                 if message.asked:
                     return None, True
@@ -403,11 +402,3 @@ def _stands_alone(text: str) -> bool:
 
 def _shown(facts: Sequence[Fact]) -> tuple[str, ...]:
     return tuple(mask(fact.text).text for fact in facts)
-
-
-def _alike(words: str, text: str) -> bool:
-    """Tell whether a text holds much of the content of some words, which an agent told."""
-    one, other = content(mask(words).text), content(text)
-    if not one or not other:
-        return words.strip() == text.strip()
-    return sum(any(word.same(each) for each in other) for word in one) >= SAME_SHARE * len(one)

@@ -12,21 +12,21 @@ from typing import NamedTuple
 
 from vaultmind.redact import mask
 from vaultmind.session.recall import key_of
-from vaultmind.tokens import clip, count
+from vaultmind.tokens import count
 from vaultmind.types import Message
 
-TOOL_CHARACTERS, LONGEST_TOKEN = 200, 32
-"""Of a tool's result that are shown; more characters a token are cut before they are counted."""
+TOOL_CHARACTERS = 200
+"""Of a tool's result that are shown."""
 TOO_LARGE, WORTH_GOING_ON = 0.5, 0.25
 """Share of the room beyond which a message is passed over while such a share of it is left."""
 DAY_TOKENS = 10
 """What a line with a date costs at most."""
-MOST_UNANSWERED, MOST_OF_A_TURN, SHORT_WORDS = 3, 1000, 3
+MOST_UNANSWERED, MOST_OF_A_TURN = 3, 1000
 """Messages at the end that are taken for the question where none is named; messages of an answer
-under way that are looked past; words of what is said again and again (yes, go on)."""
-QUERY_CHARACTERS = 4000
+under way that are looked past."""
+QUERY_CHARACTERS = 2000
 """Of a long message that are searched for, its ends."""
-GAP, MARK = "…", " …"
+GAP = "…"
 
 
 class Waiting(NamedTuple):
@@ -60,8 +60,8 @@ class Picked(NamedTuple):
     entries: Sequence[Entry] = ()
     older: int = 0
     """Messages before the first of them."""
-    too_large: Sequence[str] = ()
-    """Keys of those that were passed over."""
+    too_large: int = 0
+    """Messages that were passed over."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -76,22 +76,19 @@ def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
     before what the assistant has said and done about it so far.
     """
     texts = tuple(text.strip() for text in pending if text.strip())
-    most, places = len(texts) or MOST_UNANSWERED, list[int]()
-    for at in range(len(messages) - 1, max(-1, len(messages) - 1 - MOST_OF_A_TURN), -1):
-        said, is_users = messages[at].text.strip(), messages[at].role == "user"
-        if texts and not is_users:
-            continue
-        answered = at + len(places) + 1 < len(messages)
-        if not is_users or not said or len(places) == most:
+    at, most = len(messages), len(texts) or MOST_UNANSWERED
+    oldest = max(0, at - MOST_OF_A_TURN) if texts else at
+    while at > oldest and messages[at - 1].role != "user":
+        at -= 1
+    first = at
+    while first and at - first < most and messages[first - 1].role == "user":
+        said = messages[first - 1].text.strip()
+        if not said or (texts and not any(_is_logged(text, said) for text in texts)):
             break
-        short = answered and len(said.split()) <= SHORT_WORDS
-        if texts and (short or not any(_is_logged(text, said) for text in texts)):
-            break
-        places.insert(0, at)
-    before = [one for at, one in enumerate(messages) if at not in places]
-    logged = [messages[at] for at in places]
+        first -= 1
+    logged = messages[first:at]
     texts = texts or tuple(message.text.strip() for message in logged)
-    return Waiting(texts, before, tuple(map(key_of, logged)))
+    return Waiting(texts, [*messages[:first], *messages[at:]], tuple(map(key_of, logged)))
 
 
 def _is_logged(text: str, said: str) -> bool:
@@ -100,31 +97,23 @@ def _is_logged(text: str, said: str) -> bool:
     return text == said or (alike and mask(text).text.strip() == said)
 
 
-def cut(text: str, room: int) -> str:
-    """Return as much of a text as there is room for, with a mark where it was cut."""
-    head = text[: LONGEST_TOKEN * max(0, room)]
-    cut = clip(head, room)
-    if len(head) == len(text) or cut != head:
-        return cut
-    return clip(head, room - count(MARK), mark="").rstrip() + MARK  # little but spaces
-
-
 def pick(
     messages: Sequence[Message], room: int, words: dict[str, str], most: int, out: Collection[str]
 ) -> Picked:
     """Return the newest messages that fit, other than those left `out`."""
-    entries, too_large = list[Entry](), list[str]()
+    entries, too_large = list[Entry](), 0
     left, at, oldest = room, len(messages), max(0, len(messages) - most)
     while at > oldest:
         one = messages[at - 1]
         if key_of(one) not in out:
-            entry, cost = shown_as(one, room, words)
+            entry = _shown(one, words)
             days = {other.day for other in entries}
-            cost += DAY_TOKENS * (1 + (len(days) == 1)) if days and entry.day not in days else 0
+            dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and entry.day not in days else 0
+            cost = count(f"{entry.text}\n") + dates
             if cost > left:
                 if cost <= TOO_LARGE * room or left < WORTH_GOING_ON * room:
                     break
-                too_large.append(entry.key)
+                too_large += 1
                 entry, cost = Entry(GAP), count(f"{GAP}\n")
             if entry.key or (entries and entries[-1].key):
                 entries.append(entry)
@@ -135,15 +124,11 @@ def pick(
     return Picked(entries[::-1], at, too_large)
 
 
-def shown_as(message: Message, room: int, words: dict[str, str]) -> tuple[Entry, int]:
-    """Return a message as it is shown and what it costs; a huge one is not read through."""
+def _shown(message: Message, words: dict[str, str]) -> Entry:
+    """Return a message as it is shown."""
     said = message.text.strip()
     who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
     whole = bool(said)
     if message.role == "tool" and len(said) > TOOL_CHARACTERS:
-        said, whole = said[:TOOL_CHARACTERS], False
-        said = (said.rpartition(" ")[0] or said) + MARK
-    text = f"{who}: {said}"
-    huge = len(text) > LONGEST_TOKEN * room
-    entry = Entry(text, key_of(message), whole, message.time[:10])
-    return entry, room + 1 if huge else count(f"{text}\n")
+        said, whole = f"{said[:TOOL_CHARACTERS]} {GAP}", False
+    return Entry(f"{who}: {said}", key_of(message), whole, message.time[:10])

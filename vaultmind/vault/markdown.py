@@ -24,12 +24,6 @@ _TAG = re.compile(
     r"#([^\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]+)"
 )
 _BLOCK_ID = re.compile(r"(?m)(?:(?<=[ \t])|^)\^([A-Za-z0-9-]+)[ \t]*\r?$")
-_KEY = r"([^\W\d_][^:\[\]()|`\r\n]{0,60}?)"
-_FIELD = re.compile(
-    r"(?m)^[ \t]*(?:>[ \t]*)*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?"
-    rf"{_KEY}[ \t]*::(?=[ \t\r\n]|$)([^\r\n]*)"
-)
-_BRACKET_FIELD = re.compile(rf"[\[(]{_KEY}::[ \t]*([^\[\]()\r\n]*)[\])]")
 _TASK = re.compile(
     r"(?m)^[ \t]*(?:>[ \t]*)*(?:[-+*]|\d{1,9}[.)])[ \t]+\[(.)\](?=[ \t]|\r?$)([^\r\n]*)"
 )
@@ -75,8 +69,6 @@ class Note:
     headings: tuple[Unit, ...]
     links: tuple[Link, ...]
     blocks: tuple[BlockId, ...]
-    fields: tuple[tuple[str, str], ...]
-    """Inline fields, `key:: value`."""
     tasks: tuple[Task, ...]
     comments: tuple[Span, ...]
     """Spans of `%%…%%`, marks included."""
@@ -99,8 +91,7 @@ def parse_note(text: str) -> Note:
     body = front.body_start if front else 0
     blocks = blocks_of(text, body)
     plain = blanked(text, ((0, body), *blocks.code, *blocks.comments))
-    title = properties.get("title")
-    tags: dict[str, str] = {}
+    title, tags = properties.get("title"), dict[str, str]()
     for tag in (*_tags_of(properties), *_tags_in(plain)):
         tags.setdefault(tag.casefold(), tag)
     return Note(
@@ -110,7 +101,6 @@ def parse_note(text: str) -> Note:
         headings=tuple(unit for unit in blocks.units if unit.kind == "heading"),
         links=links_in(plain),
         blocks=_named_blocks(plain, blocks),
-        fields=_fields_in(plain),
         tasks=tuple(Task(found[2].strip(), found[1] in "xX") for found in _TASK.finditer(plain)),
         comments=blocks.comments,
         units=blocks.units,
@@ -144,14 +134,6 @@ def _tags_in(plain: str) -> Iterator[str]:
         tag = match[1].strip("/")
         if tag and not tag.isdigit():
             yield tag
-
-
-def _fields_in(plain: str) -> tuple[tuple[str, str], ...]:
-    if "::" not in plain:
-        return ()
-    found = [*_FIELD.finditer(plain), *_BRACKET_FIELD.finditer(plain)]
-    found.sort(key=lambda match: match.start(1))
-    return tuple((match[1].strip(), match[2].strip()) for match in found)
 
 
 def _named_blocks(plain: str, blocks: Blocks) -> tuple[BlockId, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from vaultmind.errors import BadArgument, PathRefused
+from vaultmind.types import MessageRef
 
 AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 THE_PERSON = frozenset({"person", "you"})
@@ -141,6 +142,11 @@ class VaultPaths:
     def session(self, agent: str, session: str) -> str:
         """Return the file of a session."""
         return f"{self.sessions(agent)}/{_checked_id(session, 'session')}.md"
+
+    def link(self, ref: MessageRef) -> str:
+        """Return what a link to a message or part names: its record without `.md`, its block."""
+        record = ref.session if "/" in ref.session else self.session(ref.agent, ref.session)
+        return record.removesuffix(".md") + (f"#^{ref.block}" if ref.block else "")
 
     def summaries(self, agent: str) -> str:
         """Return an agent's folder of summaries."""

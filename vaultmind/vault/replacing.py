@@ -8,13 +8,11 @@ system cannot do one of these things (network drives, old kernels), the next bes
 
 from __future__ import annotations
 
-import codecs
 import ctypes
 import errno
 import fcntl
 import hashlib
 import os
-import re
 import secrets
 import signal
 import stat as modes
@@ -26,12 +24,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vaultmind.vault.files import OPEN_FLAGS, newline_of
+from vaultmind.vault.files import OPEN_FLAGS
 
 TEMP_PREFIX = ".vaultmind-"
 """Dot names are skipped by Obsidian, by most sync programs and by our own scan."""
-_TEMP_NAME = re.compile(rf"{re.escape(TEMP_PREFIX)}[0-9a-f]{{16}}")
-STALE_TEMP_SECONDS = 60.0
 BUSY_SECONDS = 1.0
 """How long one try waits for another program that has the file open for writing."""
 GRACE_SECONDS = 0.02
@@ -39,7 +35,6 @@ GRACE_SECONDS = 0.02
 _POLL_SECONDS = 0.002
 _ROUNDS = 100
 _APPEND_ROUNDS = 20
-_TAIL = 4096
 _BUSY = ""
 """Stands for the hash of a file that someone still writes."""
 _OWN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -80,9 +75,10 @@ def replace_file(path: Path, raw: bytes, expected: str) -> os.stat_result:
 def append_file(path: Path, raw: bytes) -> None:
     """Append bytes and flush them to disk, making the file when there is none.
 
-    A torn last line is ended first. When the file is replaced or rewritten under our hands,
-    the bytes are appended again to what stands there then, unless who rewrote it had read them
-    already. Raises OSError with the file as it was, FileChanged when it is replaced without end.
+    A last line without its newline is ended first. When the file is replaced or rewritten under
+    our hands, the bytes are appended again to what stands there then, unless who rewrote it had
+    read them already. Raises OSError with the file as it was, FileChanged when it is replaced
+    without end.
     """
     for round_ in range(_APPEND_ROUNDS):
         with suppress(FileChanged, FileNotFoundError):
@@ -116,15 +112,6 @@ def wait_until_quiet(path: Path) -> None:
         os.close(descriptor)
 
 
-def sweep(folder: Path) -> None:
-    """Remove temporary files that a killed process left a minute ago or more."""
-    oldest = time.time() - STALE_TEMP_SECONDS
-    for left in folder.glob(f"{TEMP_PREFIX}*"):
-        with suppress(OSError):
-            if _TEMP_NAME.fullmatch(left.name) and left.lstat().st_mtime < oldest:
-                left.unlink()
-
-
 def flush_folder(folder: Path) -> None:
     """Make renames in a folder survive a power cut, where the system lets folders be synced."""
     with suppress(OSError):
@@ -144,25 +131,20 @@ def _temporary(path: Path, raw: bytes) -> Iterator[tuple[Path, os.stat_result]]:
     temp = path.with_name(f"{TEMP_PREFIX}{secrets.token_hex(8)}")
     descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OWN, 0o666)
     try:
-        with os.fdopen(descriptor, "wb", buffering=0):
+        with os.fdopen(descriptor, "wb") as file:
             with suppress(FileNotFoundError):
                 old = path.lstat()
                 if old.st_uid != os.fstat(descriptor).st_uid:
                     with suppress(PermissionError):
                         os.fchown(descriptor, old.st_uid, old.st_gid)
                 os.fchmod(descriptor, old.st_mode & 0o7777)
-            _write_all(descriptor, raw)
+            file.write(raw)
+            file.flush()
             os.fsync(descriptor)
             found = os.fstat(descriptor)
         yield temp, found
     finally:
         temp.unlink(missing_ok=True)
-
-
-def _write_all(descriptor: int, raw: bytes) -> None:
-    rest = memoryview(raw)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 def _swap_in(temp: Path, path: Path, expected: str, ours: str) -> None:
@@ -171,88 +153,51 @@ def _swap_in(temp: Path, path: Path, expected: str, ours: str) -> None:
     if not exchange(temp, path):
         temp.replace(path)
         return
-    try:
-        came_out = _hash_when_quiet(temp)
-    except BaseException:
+    placed, came_out = ours, _hash_when_quiet(temp)
+    if came_out == expected:
+        return
+    for _ in range(_ROUNDS):  # what came out goes back, or what was saved since: the newest
         exchange(temp, path)
-        raise
-    if came_out != expected:
-        _give_back(temp, path, came_out, ours)
-        raise FileChanged
-
-
-def _give_back(temp: Path, path: Path, held: str, placed: str) -> None:
-    """Put what came out of `path` back, or what was written there meanwhile: the newest.
-
-    `held` is the hash of what is in `temp`, `placed` of what we last put at `path`.
-    """
-    for _ in range(_ROUNDS):
-        try:
-            exchange(temp, path)
-        except FileNotFoundError:
-            with suppress(FileExistsError):
-                place(temp, path)
-            return
-        came_out = _hash_when_quiet(temp)
-        if placed in (came_out, _BUSY):
-            return
-        held, placed = came_out, held
+        again = _hash_when_quiet(temp)
+        if again in (placed, _BUSY):
+            break
+        placed, came_out = came_out, again
+    raise FileChanged
 
 
 def _hash_when_quiet(path: Path) -> str:
     try:
         wait_until_quiet(path)
-    except FileChanged:
+        return digest(path.read_bytes())
+    except (FileChanged, OSError):
         return _BUSY
-    return digest(path.read_bytes())
-
-
-# --- appending ----------------------------------------------------------------------------
 
 
 def _appended(path: Path, raw: bytes) -> bool:
     """Append once; tell whether the bytes stand at the path now."""
-    is_new = not os.path.lexists(path)
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _OWN, 0o666)
-    with os.fdopen(descriptor, "ab", buffering=0):
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
         before = os.fstat(descriptor)
         if not modes.S_ISREG(before.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
-        if before.st_nlink > 1:  # a hard link: its other name may be outside of our folder
-            old = path.read_bytes()
-            with suppress(FileChanged):
-                replace_file(path, old, digest(old))
-            return False
-        added = _mended_tail(descriptor, before.st_size) + raw
-        size = os.fstat(descriptor).st_size
+        size = before.st_size
+        is_torn = os.pread(descriptor, 1, size - 1) != b"\n" if size else False
+        added = (b"\n" if is_torn else b"") + raw
+        written = 0
         try:
-            _write_all(descriptor, added)
-        except OSError:  # the disk is full: a part is taken back
-            if 0 < os.fstat(descriptor).st_size - size < len(added):
+            written = file.write(added)
+            file.write(added[written:])  # a full disk takes a part, and says so the second time
+        except OSError:
+            if os.fstat(descriptor).st_size == size + written:
                 os.ftruncate(descriptor, size)
             raise
         os.fsync(descriptor)
-        end = os.lseek(descriptor, 0, os.SEEK_CUR)
-        kept = os.pread(descriptor, len(added), end - len(added)) == added
+        kept = os.pread(descriptor, len(added), file.tell() - len(added)) == added
         after = os.fstat(descriptor)
-    if is_new:
-        flush_folder(path.parent)
     try:
         return kept and os.path.samestat(after, path.lstat())
     except FileNotFoundError:
         return False
-
-
-def _mended_tail(descriptor: int, size: int) -> bytes:
-    """Return the newline a torn last line lacks; cut off a character torn in the middle."""
-    tail = os.pread(descriptor, _TAIL, max(0, size - _TAIL))
-    if not tail or tail.endswith(b"\n"):
-        return b""
-    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-    text = decoder.decode(tail)
-    if torn := len(decoder.getstate()[0]):
-        os.ftruncate(descriptor, size - torn)
-    return newline_of(text).encode()
 
 
 # --- what the system offers ---------------------------------------------------------------

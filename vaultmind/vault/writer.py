@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import os
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,11 +30,12 @@ from vaultmind.vault.replacing import (
     digest,
     flush_folder,
     replace_file,
-    sweep,
     wait_until_quiet,
 )
 
-_SETTLE_READS = 5
+_TEMP_NAME = re.compile(rf"{re.escape(TEMP_PREFIX)}[0-9a-f]{{16}}")
+STALE_SECONDS = 60.0
+"""Age of a temporary file whose writer is surely gone."""
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -45,7 +46,6 @@ class VaultWriter:
         self._paths = paths
         self._reader = VaultReader(paths, max_bytes=0)
         self._locks: dict[str, threading.RLock] = {}
-        self._swept: set[Path] = set()
 
     def edit(self, relative: str, change: Change, tries: int = 5) -> FileText | None:
         """Apply a change to a file and return it as written; None when `change` declined.
@@ -92,11 +92,12 @@ class VaultWriter:
             flush_folder(path.parent)
 
     def sweep(self) -> None:
-        """Remove the temporary files that killed processes left anywhere in the memory folder."""
-        memory = self._paths.root / self._paths.memory_dir
-        for folder, _, names in os.walk(memory):
-            if any(name.startswith(TEMP_PREFIX) for name in names):
-                sweep(Path(folder))
+        """Remove temporary files that killed processes left in the memory folder."""
+        oldest = time.time() - STALE_SECONDS
+        for left in (self._paths.root / self._paths.memory_dir).rglob(f"{TEMP_PREFIX}*"):
+            with contextlib.suppress(OSError):
+                if _TEMP_NAME.fullmatch(left.name) and left.lstat().st_mtime < oldest:
+                    left.unlink()
 
     def _try(self, path: Path, relative: str, change: Change) -> FileText | None:
         before = self._settled(path, relative)
@@ -118,30 +119,19 @@ class VaultWriter:
         A text read in the middle of a save would look damaged to whoever parses it.
         """
         try:
-            for _ in range(_SETTLE_READS):
-                wait_until_quiet(path)
-                raw, stamp = read_bytes(path, self._reader, relative)
-                wait_until_quiet(path)
-                if stat_of(path.lstat()) == stamp:
-                    return decode(relative, raw, stamp)
+            wait_until_quiet(path)
+            raw, stamp = read_bytes(path, self._reader, relative)
+            wait_until_quiet(path)
         except (FileNotFoundError, NotFound):
             return None
-        raise FileChanged
+        if stat_of(path.lstat()) != stamp:
+            raise FileChanged
+        return decode(relative, raw, stamp)
 
     def _make_folder(self, folder: Path, relative: str) -> None:
         if not self._paths.root.is_dir():
             raise WriteFailed(f"{relative} was not written: the vault is not there.")
-        missing = []
-        while not folder.exists():
-            missing.append(folder)
-            folder = folder.parent
-        for one in reversed(missing):
-            one.mkdir(exist_ok=True)
-            flush_folder(one.parent)
-        self._paths.writable(relative)
-        if folder not in self._swept:
-            sweep(folder)
-            self._swept.add(folder)
+        folder.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
     def _writing(self, relative: str) -> Iterator[None]:

@@ -10,7 +10,7 @@ from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.levels import Levels
 from vaultmind.consolidate.summarise import Summarise, of_sources
 from vaultmind.consolidate.types import Resources, SummaryDone
-from vaultmind.memory.forget.tombstones import Tombstones
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.session.files import Shelf
 from vaultmind.types import Message
 from vaultmind.vault.edits import set_property

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from vaultmind.tables import table
 
-LISTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+LISTS = table(__file__)
 BY_LANGUAGE: dict[str, frozenset[str]] = {
     code: frozenset(text.split()) for code, text in LISTS["stop"].items()
 }

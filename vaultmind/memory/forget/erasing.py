@@ -14,29 +14,32 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind import errors
 from vaultmind.language.words import SOFT, bare, content, fold
-from vaultmind.memory.audit import newest_first, ref_of, refs_of
+from vaultmind.memory.audit import newest_first, refs_of
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.kinds import key_of
-from vaultmind.memory.forget.taking import OTHERS, Erasable, Taken, Target
-from vaultmind.memory.forget.wanted import Wanted
+from vaultmind.memory.forget.taking import OTHERS, Erasable, Wanted
 from vaultmind.memory.match import find
 from vaultmind.plural import counted
-from vaultmind.ports import Clock, IndexErasing, Report, silent
+from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
-from vaultmind.types import Caller, Progress
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.types import Caller, MessageRef, Progress
+from vaultmind.vault.bullets import COMMENT
+from vaultmind.vault.files import FileText
+from vaultmind.vault.transcript import parse_session
+
+if TYPE_CHECKING:
+    from vaultmind.memory.writing import Facts
 
 EXCERPT = 90
 """Characters of a text that a preview shows."""
-MOST_SHOWN = 2000
-"""Finds that a preview lists; its counts are of all."""
 CANDIDATES = 200
 """Chunks of the full text that are looked at afterwards."""
 MOST_NEAR, NEAR_TEXTS = 10, 8
@@ -46,7 +49,6 @@ _WORD_BELOW = 6
 _BLOCK_BYTES = 4 << 20
 _OWN_NOTES = (".md", ".canvas", ".txt")
 _UNSEARCHED = frozenset({".git", "node_modules"})
-_BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 IN_STATE = "index and log"
 """How the files of the state folder are called among what is found."""
 
@@ -101,29 +103,18 @@ class Item:
     """A file, and what is to be taken out of it."""
 
     kind: Erasable
-    agent: str
     path: str
-    taken: tuple[Taken, ...]
+    taken: tuple[tuple[str, str], ...]
+    """Where each place stands (`line 12`), and its text."""
 
 
 class Erasing:
     """Previews and does erasures, one at a time. Used by the gate alone."""
 
-    def __init__(
-        self,
-        reader: VaultReader,
-        stores: tuple[tuple[Erasable, ...], Path | None],
-        edit: Callable[[str, Change], object],
-        hide: Callable[..., object],
-        note: Callable[..., None],
-        clock: Clock,
-    ) -> None:
-        """Take the kinds of record and the state folder as `stores`, and the gate's ways to change
-        a file, to hide messages and to write an audit line.
-        """
-        self._reader, self._paths, self._clock = reader, reader.paths, clock
-        (self._erasables, self._state_dir), self._edit = stores, edit
-        self._hide, self._note = hide, note
+    def __init__(self, gate: Facts) -> None:
+        self._gate, self._paths, self._state_dir = gate, gate.paths, gate.settings.state_dir
+        every = (*gate.settings.erasables, *OTHERS)
+        self._kinds = tuple((re.compile(one.files), one) for one in every)
         self._lock = threading.Lock()
 
     def preview(self, erasure: Erasure) -> Erased:
@@ -151,36 +142,38 @@ class Erasing:
                     self._take(item, wanted)
                 except errors.VaultMindError as error:
                     left[item.path] = Place(item.path, why=error.message)
-            try:
-                _empty_logs(self._state_dir, wanted)
-            except OSError as error:
-                left["the log"] = Place("the log", why=str(error))
+            self._empty_logs(wanted)
             for fault in index.scrub(dict.fromkeys(item.path for item in items)).faults:
                 left[fault] = Place("the index", why=fault)
             for place in self._left(wanted, seen, index):
                 left.setdefault(place.path, place)
             done = "" if not left else ", not whole"
-            for agent, places in Counter(it.agent for it in items for _ in it.taken).items():
+            whose = Counter(self._paths.agent_of(it.path) for it in items for _ in it.taken)
+            for agent, places in whose.items():
                 if agent:
                     reason = f"{counted(places, 'place')}{done}"
-                    self._note(erasure.caller, agent, "erase", "written", reason=reason)
+                    self._gate.audit.note(erasure.caller, agent, "erase", "written", reason=reason)
             return _told(wanted, seen, tuple(left.values()), index)
 
     def _take(self, item: Item, wanted: Wanted) -> None:
-        """Take it out of one file, as it stands then; what is hidden stays so whatever happens."""
-        taken = item.taken
-        self._hide((one.ref for one in taken if one.ref), erased=True)
+        """Take it out of one file, as it stands then; its messages are hidden for good first."""
 
         def change(file: FileText | None) -> str | None:
-            nonlocal taken
             if file is None:
                 return None
-            new = item.kind.without(self._target(item.path, item.agent, file.text), wanted)
-            taken = new.taken
-            return new.text if taken else None
+            new = item.kind.without(file.text, item.path, wanted)
+            before, after = (parse_session(one).messages for one in (file.text, new))
+            agent, record = self._paths.agent_of(item.path), Path(item.path).stem
+            gone = (
+                now.message
+                for was, now in zip(before, after, strict=False)
+                if now.message.erased and not was.message.erased
+            )
+            refs = (MessageRef(agent, record, one.block, one.id) for one in gone)
+            self._gate.hiding.hide(refs, erased=True)
+            return new if new != file.text else None
 
-        self._edit(item.path, change)
-        self._hide((one.ref for one in taken if one.ref), erased=True)
+        self._gate.edit(item.path, change)
 
     # --- what would go --------------------------------------------------------------------
 
@@ -198,16 +191,16 @@ class Erasing:
         items = list(self._items(wanted))
         yours = tuple(
             Place(path, excerpt(text, wanted))
-            for path in self._own_files()
-            if wanted.says(text := self._text(path, lenient=True))
+            for path, kind in self._files()
+            if kind is None and wanted.says(text := self._text(path, lenient=True))
         )
         found = [
-            Place(item.path, excerpt(one.text, wanted), item.kind.name, one.place)
+            Place(item.path, excerpt(text, wanted), item.kind.name, place)
             for item in items
-            for one in item.taken
+            for place, text in item.taken
         ]
-        marks = [[item.path, one.place, one.text] for item in items for one in item.taken]
-        seal = hashlib.sha256(json.dumps([wanted.texts, marks]).encode()).hexdigest()[:16]
+        marks = [wanted.texts, [(item.path, item.taken) for item in items]]
+        seal = hashlib.sha256(json.dumps(marks).encode()).hexdigest()[:16]
         if self._in_state(wanted, yours):
             found.append(Place("the state folder", why=IN_STATE))
         counts = dict(Counter(one.why for one in found))
@@ -216,75 +209,56 @@ class Erasing:
             files = counted(len({one.path for one in found}), "file")
             said = f"To be erased in {files}: {_counts(counts)}. This cannot be undone."
         said += _own(yours)
-        shown = tuple(found[:MOST_SHOWN])
         outcome: Outcome = "found" if found else "not_found"
-        return wanted, items, Erased(outcome, counts, shown, yours, seal, said)
+        return wanted, items, Erased(outcome, counts, tuple(found), yours, seal, said)
 
     def _meant(self, erasure: Erasure) -> Wanted:
         """Return what is wanted: the words, the facts they mean, and the messages these are of."""
         text, agents = " ".join(erasure.text.split()), self._paths.agent_names()
-        block, files = _BLOCK.fullmatch(text), (self._paths.brain, self._paths.archive)
-        facts = [
-            [one for path in files for one in parse_brain(self._text(path(agent))).all()]
-            for agent in agents
-        ]
-        lines = [line for line in newest_first(self._paths, agents) if not line.erased]
+        files = ((self._paths.brain(one), self._paths.archive(one)) for one in agents)
+        facts = [[it for one in own for it in parse_brain(self._text(one)).all()] for own in files]
         meant = [own[at].text for own in facts for at in find(own, text).found]
-        if block and not meant:  # the audit may say what a fact said that is not there any more
-            told = ((line.before, line.after) for line in lines if line.block == block[1])
-            meant = [one for both in told for one in both if one]
-            if not meant:
-                raise errors.NotFound(f"No fact has the id {text}.")
-        elif not block and all(word.folded in SOFT for word in content(text)):
+        texts = meant if text.startswith("^") else [text, *meant]
+        if not texts:
+            raise errors.NotFound(f"No fact has the id {text}.")
+        if all(word.folded in SOFT for one in texts for word in content(one)):
             raise errors.BadArgument("text", erasure.text, "words that say what to erase")
-        texts = (*([] if block else [text]), *meant)
         says = Wanted(texts).says
-        refs = [one.evidence for own in facts for one in own if says(one.text)]
-        for line in lines:
+        refs = [it.evidence for own in facts for it in own if it.evidence and says(it.text)]
+        for line in newest_first(self._paths, agents):
             if says(line.before) or says(line.after):
-                refs += [ref_of(line.evidence), *refs_of(line.hidden)]
-        return Wanted(texts, (key_of(one) for one in refs if one))
+                refs += refs_of((line.evidence, *line.hidden))
+        named = ((self._paths.link(replace(one, block="")), one.block, one.id) for one in refs)
+        return Wanted(texts, named, self._gate.clock().date().isoformat())
 
     def _items(self, wanted: Wanted) -> Iterator[Item]:
         """Yield the files that say it, each with what is to be taken out, in the order to go."""
-        records = {(agent, record) for agent, record, _ in wanted.refs}
-        for path, (kind, agent) in sorted(self._records().items(), key=lambda one: one[1][0].last):
+        files = [(kind, path) for path, kind in self._files() if kind]
+        for kind, path in sorted(files, key=lambda one: one[0].last):
             text = self._text(path)
-            names = {(agent, path.removesuffix(".md")), (agent, Path(path).stem)}
-            if names & records or wanted.may_be_in(text) or "\\u" in text:
-                taken = kind.without(self._target(path, agent, text), wanted).taken
-                yield from [Item(kind, agent, path, taken)] if taken else []
+            if path.removesuffix(".md") in wanted.refs or wanted.may_be_in(text) or "\\u" in text:
+                taken = _taken(text, kind.without(text, path, wanted))
+                yield from [Item(kind, path, taken)] if taken else []
 
-    def _records(self) -> dict[str, tuple[Erasable, str]]:
-        """Return every file of the memory with its kind and its agent."""
-        found: dict[str, tuple[Erasable, str]] = {}
-        for kind in (*self._erasables, *OTHERS):
-            for agent in (*self._paths.agent_names(), ""):
-                for path in kind.files(self._paths, agent):
-                    found.setdefault(path, (kind, agent))
-        return found
-
-    def _own_files(self) -> Iterator[str]:
-        """Yield notes, and of the memory folder all that is neither memory nor a record."""
-        records = self._records()
+    def _files(self) -> Iterator[tuple[str, Erasable | None]]:
+        """Yield the vault's files, each with its kind of record; with None the person's own."""
+        memory = f"{self._paths.memory_dir}/"
         for where, folders, names in os.walk(self._paths.root):
             folders[:] = sorted(one for one in folders if one not in _UNSEARCHED)
-            for name in sorted(names):
-                path = self._paths.relative(Path(where, name))
-                ours = path.startswith(f"{self._paths.memory_dir}/")
-                kinds = (*_OWN_NOTES, ".toml", ".json") if ours else _OWN_NOTES
-                if name.endswith(kinds) and path not in records:
-                    yield path
-
-    def _target(self, path: str, agent: str, text: str) -> Target:
-        return Target(path, agent, text, self._clock().date().isoformat())
+            for file in (Path(where, name) for name in sorted(names)):
+                path = self._paths.relative(file)
+                inside = path.removeprefix(memory) if path.startswith(memory) else ""
+                kind = next((kind for said, kind in self._kinds if said.fullmatch(inside)), None)
+                own = (*_OWN_NOTES, ".toml", ".json") if inside else _OWN_NOTES
+                if file.is_file() and not file.is_symlink() and (kind or path.endswith(own)):
+                    yield path, kind
 
     def _text(self, path: str, *, lenient: bool = False) -> str:
         """Return a file's text; empty for one that is no text, or not there any more."""
         try:
             if lenient:
                 return self._paths.absolute(path).read_text("utf-8", "replace")
-            return self._reader.read(path).text
+            return self._gate.reader.read(path).text
         except (errors.NotFound, errors.PathRefused, errors.UnreadableNote, OSError):
             return ""
 
@@ -293,7 +267,7 @@ class Erasing:
     def _left(self, wanted: Wanted, seen: Erased, index: IndexErasing) -> Iterator[Place]:
         """Yield what still says it, in the memory, the index and the state folder."""
         for item in self._items(wanted):
-            yield Place(item.path, excerpt(item.taken[0].text, wanted), "the file still says it")
+            yield Place(item.path, excerpt(item.taken[0][1], wanted), "the file still says it")
         stays = {place.path for place in seen.yours}
         for text in wanted.texts:
             for chunk in index.saying(text, CANDIDATES):
@@ -305,12 +279,30 @@ class Erasing:
         for name in self._in_state(wanted, seen.yours):
             yield Place(name, why="its bytes hold it")
 
+    def _empty_logs(self, wanted: Wanted) -> None:
+        """Empty the state folder's logs of which a line says it; what fails is found afterwards."""
+        for path in sorted(self._state_dir.glob("*.log*")) if self._state_dir else ():
+            with suppress(OSError):
+                if any(map(wanted.says, path.read_text("utf-8", "replace").split("\n"))):
+                    path.write_bytes(b"")
+
     def _in_state(self, wanted: Wanted, yours: tuple[Place, ...]) -> list[str]:
         """Return files of the state folder that hold it, but for what files explain that stay."""
         top, kept = self._state_dir, [self._text(one.path, lenient=True) for one in yours]
         texts = [one for one in wanted.texts if not any(map(Wanted([one]).says, kept))]
         files = (file for one in texts for file in search(top, one)) if top else ()
         return sorted({str(file.relative_to(top)) for file in files if top})
+
+
+def _taken(text: str, new: str) -> tuple[tuple[str, str], ...]:
+    """Return each place that a text has and a new one has not: its first line, its words."""
+    lines = text.split("\n")
+    changed = SequenceMatcher(None, lines, new.split("\n"), autojunk=False).get_opcodes()
+    return tuple(
+        (f"line {first + 1}", "\n".join(lines[first:last]).strip())
+        for kind, first, last, *_ in changed
+        if kind in ("replace", "delete")
+    )
 
 
 def search(root: Path, text: str) -> Iterator[Path]:
@@ -334,20 +326,14 @@ def search(root: Path, text: str) -> Iterator[Path]:
                 kept = data[-max(map(len, needles)) - 1 :]
 
 
-def _empty_logs(folder: Path | None, wanted: Wanted) -> None:
-    """Empty a folder's logs of which a line says it."""
-    for path in sorted(folder.glob("*.log*")) if folder else ():
-        if path.is_file() and any(map(wanted.says, path.read_text("utf-8", "replace").split("\n"))):
-            path.write_bytes(b"")
-
-
 # --- in words -----------------------------------------------------------------------------
 
 
 def excerpt(text: str, wanted: Wanted) -> str:
     """Return the part of a text that says what is wanted, on one short line, without secrets."""
     start, end = wanted.spans(text)[0]
-    shown = mask(" ".join(bare(text[start:end]).split()).lstrip("> ")).text
+    said = COMMENT.sub("", bare(text[start:end]))
+    shown = mask(" ".join(said.split()).lstrip("> -")).text
     words = (word for one in wanted.texts for word in one.casefold().split())
     places = map(shown.casefold().find, sorted(words, key=len, reverse=True))
     at = max(0, next((place for place in places if place >= 0), 0) - EXCERPT // 3)
@@ -360,11 +346,6 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name}: {number}" for name, number in counts.items())
 
 
-def _own(yours: tuple[Place, ...]) -> str:
-    paths = ", ".join(place.path for place in yours)
-    return f" Your own files that hold it are not touched: {paths}." if yours else ""
-
-
 def _told(wanted: Wanted, seen: Erased, left: tuple[Place, ...], index: IndexErasing) -> Erased:
     """Return what an erasure came to, by what is still there, and say it in words."""
     near = index.nearest_to(wanted.texts[:NEAR_TEXTS], MOST_NEAR)
@@ -373,17 +354,20 @@ def _told(wanted: Wanted, seen: Erased, left: tuple[Place, ...], index: IndexEra
         for one, cosine in near or ()
         if not wanted.says(one.text)
     )
-    looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
     said = f"Erased: {_counts(seen.counts)}." if seen.found else seen.message
     if left:
         said += f" Only in part. Left: {'; '.join(f'{one.path} ({one.why})' for one in left)}."
     else:
+        looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
         said += f" A search by {looked} finds it nowhere in the memory or the index."
-    if near is None:
-        said += " Meaning was not searched: no embedder is loaded."
+    said += " Meaning was not searched: no embedder is loaded." if near is None else ""
     if passages:
         said += f" {counted(len(passages), 'passage')} may say it in other words: see the list."
     said += _own(seen.yours) if seen.found else ""
-    done: Outcome = "erased" if seen.found else "not_found"
-    done = "partial" if left else done
+    done: Outcome = "partial" if left else "erased" if seen.found else "not_found"
     return replace(seen, outcome=done, found=(), message=said, left=left, near=passages)
+
+
+def _own(yours: tuple[Place, ...]) -> str:
+    paths = ", ".join(place.path for place in yours)
+    return f" Your own files that hold it are not touched: {paths}." if yours else ""

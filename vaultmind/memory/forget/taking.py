@@ -1,149 +1,205 @@
-"""Taking what says a thing out of files, a kind of record each. Pure but for finding the files.
+r"""Taking what says a thing out of files, a kind of record each. Pure: from text to text.
 
 A kind of record that comes later adds one line where the gate is made:
-`erasables=(*ERASABLES, Erasable("episodes", files_of_episodes, without_sentences))`.
+`erasables=(*ERASABLES, Erasable("plans", r"agents/.*/plans/.*\.md", without_sentences))`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import BadArgument
-from vaultmind.memory import suggestions
+from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, tokens
 from vaultmind.memory.audit import ERASED
-from vaultmind.memory.brain import PlacedFact, parse_brain, remove_fact, removed_text
-from vaultmind.memory.forget.kinds import without_sources
-from vaultmind.memory.forget.wanted import Wanted
-from vaultmind.types import MessageRef
+from vaultmind.memory.brain import parse_brain, remove_fact
+from vaultmind.memory.forget.hiding import without_sources
+from vaultmind.memory.match import is_specific, numbers, says
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, set_property
 from vaultmind.vault.nesting import ERASED_SOURCE, erased_line
 from vaultmind.vault.parts import Part, parts
-from vaultmind.vault.paths import SESSION_ID, VaultPaths
+from vaultmind.vault.paths import SESSION_ID
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.replacing import TEMP_PREFIX
 from vaultmind.vault.transcript import parse_session, render_message
 
+WHOLE = 8
+"""Letters from which words are found inside longer ones, too: in compounds and addresses."""
+_BEGINNING = 3
+"""Letters that all forms of one word begin with."""
+_NO_SPACES = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_OTHER_SCRIPT = re.compile("[\u0530-\u1cff\u2c00-\ud7ff\uf900-\uffef\U00010000-\U0010ffff]")
+"""Letters other than Latin, Greek and Cyrillic ones: how these make words is not known here."""
+_WORDS = re.compile(r"[^\W_]+")
+_SENTENCE = re.compile(r"\S.*?(?:[.!?…]{1,10}[\"'»”)\]]{0,10}(?=\s)|$)", re.DOTALL)
+
+Span = tuple[int, int]
 _ID_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 _NAMES = ("agent", "caller", "client", "path", "evidence", "hidden", "shown", "role", "time")
 """Keys of what is no text."""
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
 
-Files = Callable[[VaultPaths, str], Iterator[str]]
-"""Yields the files of a kind, vault-relative: of an agent, or for `""` those of nobody alone."""
+
+# --- what is wanted ----------------------------------------------------------------------
+# The words as typed are always found, in any case, with or without diacritics, in any inflected
+# form; and, where they say enough to be told from others, the same said in another order. A text
+# that merely shares a word with them is left.
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A file as it is read, and what is known of it."""
+class Wanted:
+    """Words to be erased, and messages that are meant whatever they say."""
 
-    path: str
-    """Vault-relative."""
-    agent: str
-    text: str
-    today: str
-    """ISO date."""
+    def __init__(
+        self, texts: Iterable[str], refs: Iterable[tuple[str, str, str]] = (), today: str = ""
+    ) -> None:
+        """Take `refs` as (path without `.md`, block, own id); `today` as an ISO date."""
+        plain = (" ".join(bare(text).split()) for text in texts)
+        self.texts = tuple(dict.fromkeys(filter(None, plain)))
+        self.refs, self.today = dict[str, set[str]](), today
+        for path, *names in refs:
+            self.refs.setdefault(path, set()).update(filter(None, names))
+        self._wordings = tuple(map(_Wording, self.texts))
+
+    def says(self, text: str) -> bool:
+        """Tell whether a text says what is to be erased."""
+        return any(one.said_in(text) for one in self._near(text))
+
+    def may_be_in(self, text: str) -> bool:
+        """Tell quickly whether a text could say it: no text that does is left out."""
+        return next(self._near(text), None) is not None
+
+    def _near(self, text: str) -> Iterator[_Wording]:
+        begins = _beginnings(folded := fold(text))
+        return (one for one in self._wordings if one.may_be_in(text, folded, begins))
+
+    def means(self, path: str, *names: str) -> bool:
+        """Tell whether a message or part is meant by its place: a fact came from it."""
+        return not self.refs.get(path.removesuffix(".md"), set()).isdisjoint(names)
+
+    def spans(self, text: str) -> tuple[Span, ...]:
+        """Return the spans of the sentences that say it; all of the text where none does alone.
+
+        Two neighbours that say it only together both count.
+        """
+        found = [match.span() for match in _SENTENCE.finditer(text)]
+        told = [" ".join(text[start:end].split()) for start, end in found]
+        chosen = [self.says(one) for one in told]
+        for at in range(len(told) - 1):
+            if not any(chosen[at : at + 2]) and self.says(f"{told[at]} {told[at + 1]}"):
+                chosen[at] = chosen[at + 1] = True
+        spans = tuple(span for span, taken in zip(found, chosen, strict=True) if taken)
+        return spans or ((0, len(text)),)
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """One thing that is taken out: a message, a paragraph with a sentence, a fact, a line."""
-
-    place: str
-    """Where in the file: `^m7`, `line 12`, `front matter`."""
-    text: str
-    ref: MessageRef | None = None
-    """What must never be learned again: goes to the tombstones."""
+def sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text, as an erasure takes them out."""
+    return tuple(match.group() for match in _SENTENCE.finditer(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Without:
-    """A text without what was wanted, and what that was."""
+class _Wording:
+    """One way to say it."""
 
-    text: str
-    taken: tuple[Taken, ...] = ()
+    def __init__(self, text: str) -> None:
+        self._text, self._folded = text, " ".join(fold(text).split())
+        self._phrase = spoken(text)
+        self._anywhere = len(self._folded) >= WHOLE or bool(_NO_SPACES.search(text))
+        words = [word.folded for word in content(text)]
+        hard = [word for word in words if word not in SOFT | NEGATIONS] or words
+        self._begins = {part[:_BEGINNING] for word in hard for part in _WORDS.findall(word)}
+        self._any_text = not self._begins or bool(_OTHER_SCRIPT.search(text))
+        """Whether nothing can be told from single words."""
+
+    def may_be_in(self, text: str, folded: str, begins: set[str]) -> bool:
+        if self._any_text or self._begins <= begins or self._folded in folded:
+            return bool(text)
+        return bool(numbers(self._text) & numbers(text))
+
+    def said_in(self, text: str) -> bool:
+        if self._anywhere and self._folded in " ".join(fold(text).split()):
+            return True
+        words, size = spoken(text), len(self._phrase)
+        in_a_row = (words[at : at + size] for at in range(len(words) - size + 1 if size else 0))
+        return any(
+            all(one.same(other) for one, other in zip(self._phrase, row, strict=True))
+            for row in in_a_row
+        ) or (is_specific(self._text) and says(text, self._text))
+
+
+def spoken(text: str) -> list[Word]:
+    """Return the words of a text in order; its symbols where there is nothing else."""
+    known = {word.folded: word for word in content(text)}
+    folded = [fold(token) for token in tokens(text)]
+    words = [one for one in folded if any(map(str.isalnum, one))] or folded
+    return [known.get(one, Word(one, frozenset())) for one in words]
+
+
+def _beginnings(folded: str) -> set[str]:
+    return {word[:_BEGINNING] for word in _WORDS.findall(folded)}
+
+
+Without = Callable[[str, str, Wanted], str]
+"""Returns a file's text without what says what is wanted; takes the text, and its path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Erasable:
-    """A kind of record. `without` is pure, and may be called again on newer text."""
+    """A kind of record."""
 
     name: str
     """What it is called in a preview, in the plural: `messages`."""
-    files: Files
-    without: Callable[[Target, Wanted], Without]
+    files: str
+    """A pattern of its files' paths, relative to the memory folder; the first kind that fits has
+    a file."""
+    without: Without
     last: bool = False
     """Whether it goes after all others: what they are found by stays until they are gone."""
-
-
-def line_name(text: str, offset: int) -> str:
-    """Return how a place without an id is called: `line 12`."""
-    return f"line {text.count(chr(10), 0, offset) + 1}"
 
 
 # --- any Markdown -------------------------------------------------------------------------
 
 
-def without_sentences(target: Target, wanted: Wanted) -> Without:
+def without_sentences(text: str, path: str, wanted: Wanted) -> str:
     """Return a summary, or any Markdown, without the sentences that say it.
 
     A paragraph or an item of which nothing is left goes whole, with its block id, and so does
     one that was hidden for it.
     """
-    properties = without_properties(target.text, wanted)
-    text, taken, limit = properties.text, list[Taken](), len(properties.text)
+    text = without_properties(text, wanted)
+    limit = len(text)
     for part in reversed(parts(text)):
-        end = part.start + len(part.text)
-        meant = wanted.means(target.agent, target.path.removesuffix(".md"), part.block)
-        if end > limit or not (meant or wanted.says(part.text)):
-            continue
-        limit = part.start
-        place = f"^{part.block}" if part.block else line_name(text, part.start)
-        taken.insert(0, Taken(place, part.text))
-        left = "" if meant else _cut(part.text, wanted)
-        text = text[: part.start] + left + text[end:] if left else _without_part(text, part)
-    rest = without_lines(text, wanted)
-    return Without(rest.text, (*properties.taken, *taken, *rest.taken))
+        end, meant = part.start + len(part.text), wanted.means(path, part.block)
+        if end <= limit and (meant or wanted.says(part.text)):
+            limit = part.start
+            left = "" if meant else _cut(part.text, wanted)
+            text = text[: part.start] + left + text[end:] if left else _without_part(text, part)
+    return without_lines(text, wanted)
 
 
-def without_lines(text: str, wanted: Wanted, seen: str = "") -> Without:
+def without_lines(text: str, wanted: Wanted, seen: str = "") -> str:
     """Return a text without lines that say it; `seen` has other lines in the place of some."""
-    taken, kept = list[Taken](), list[str]()
     pairs = zip(text.split("\n"), (seen or text).split("\n"), strict=True)
-    for number, (line, shown) in enumerate(pairs, 1):
-        if wanted.says(shown):
-            taken.append(Taken(f"line {number}", line.strip()))
-        else:
-            kept.append(line)
-    return Without("\n".join(kept), tuple(taken))
+    return "\n".join(line for line, shown in pairs if not wanted.says(shown))
 
 
-def without_properties(text: str, wanted: Wanted) -> Without:
+def without_properties(text: str, wanted: Wanted) -> str:
     """Return a text whose front matter does not say it: items of lists go, all else empties."""
     found = front_matter(text)
-    taken: list[Taken] = []
     if found is None or found.fault:  # broken front matter: its lines go one by one
-        return Without(text)
+        return text
     for key, value in found.properties.items():
-        said = _said(value)
-        if not wanted.says(said):
-            continue
-        kept: list[str] | None = None
-        if isinstance(value, list):
-            kept = [str(one) for one in value if not wanted.says(_said(one))]
-            kept = [] if wanted.says(_said(kept)) else kept
-        try:
-            text = set_property(text, key, ERASED_SOURCE if key == "source" else kept)
-        except BadArgument:  # a name that cannot be written
-            continue
-        taken.append(Taken("front matter", said))
-    return Without(text, tuple(taken))
+        if wanted.says(_said(value)):
+            items = value if isinstance(value, list) else []
+            kept = [str(one) for one in items if not wanted.says(_said(one))]
+            left = [] if wanted.says(_said(kept)) else kept
+            none = ERASED_SOURCE if key == "source" else None
+            with suppress(BadArgument):  # a name that cannot be written
+                text = set_property(text, key, left if isinstance(value, list) else none)
+    return text
 
 
 def _said(value: object) -> str:
@@ -156,7 +212,7 @@ def _said(value: object) -> str:
 def _cut(body: str, wanted: Wanted) -> str:
     """Return a part without the sentences that say it; empty if little stays."""
     if body[:1] in (">", "|"):
-        left = without_lines(body, wanted).text
+        left = without_lines(body, wanted)
     else:
         mark, named = MARKER.match(body), _ID_AT_END.search(body)
         head, tail = mark.end() if mark else 0, named.start() if named else len(body)
@@ -184,139 +240,80 @@ def _without_part(text: str, part: Part) -> str:
 # --- kinds of record ----------------------------------------------------------------------
 
 
-def without_messages(target: Target, wanted: Wanted) -> Without:
+def without_messages(text: str, path: str, wanted: Wanted) -> str:
     """Return a session with a marker in the place of the words of each message that says it.
 
     The callout with its title, comment and block id stays, all else to the byte; the speaker's
     name goes where it is what is wanted. So do topics, and lines that are no message.
     """
-    session, marker = Path(target.path).stem, erased_line(target.today)
-    properties = without_properties(target.text, wanted)
-    text, taken = properties.text, list[Taken]()
+    text = without_properties(text, wanted)
     for placed in reversed(parse_session(text).messages):
         one = placed.message
-        place = f"^{one.block}" if one.block else line_name(text, placed.start)
-        meant = wanted.means(target.agent, session, one.block, one.id)
-        if one.text and (meant or wanted.says(one.text)):
-            ref = MessageRef(target.agent, session, one.block, one.id)
-            taken.insert(0, Taken(place, one.text, ref))
+        if one.text and (wanted.means(path, one.block, one.id) or wanted.says(one.text)):
+            marker = erased_line(wanted.today)
             text = text[: placed.text_start] + marker + text[placed.text_end :]
         if one.speaker and wanted.says(one.speaker):
-            taken.insert(0, Taken(f"{place}, speaker", one.speaker))
             title = render_message(replace(one, speaker="")).partition("\n")[0]
             text = text[: placed.start] + title + text[text.find("\n", placed.start) :]
     seen = text
     for placed in reversed(parse_session(text).messages):
         lines = "\n" * text.count("\n", placed.start, placed.end)
         seen = seen[: placed.start] + lines + seen[placed.end :]
-    rest = without_lines(text, wanted, seen)
-    return Without(rest.text, (*properties.taken, *taken, *rest.taken))
+    return without_lines(text, wanted, seen)
 
 
-def without_facts(target: Target, wanted: Wanted) -> Without:
-    """Return a brain or its archive without each fact that says it, and the lines under it."""
-    text, gone = target.text, list[PlacedFact]()
-    for one in parse_brain(text).facts:
-        is_below = gone and one.start < gone[-1].tree_end
-        if not is_below and wanted.says(f"{one.fact.text}\n{one.fact.quote}"):
-            gone.append(one)
-    places = (f"^{it.fact.block}" if it.fact.block else line_name(text, it.start) for it in gone)
-    taken = [Taken(place, removed_text(text, it)) for place, it in zip(places, gone, strict=True)]
-    for one in reversed(gone):
-        text = remove_fact(text, one)
-    rest = without_sentences(replace(target, text=text), wanted)
-    return Without(rest.text, (*taken, *rest.taken))
+def without_bullets(text: str, path: str, wanted: Wanted) -> str:
+    """Return a brain, or Suggestions.md, without each item that says it, and the lines under it."""
+    for one in reversed(parse_brain(text).facts):
+        if wanted.says(f"{text[one.start : one.end]}\n{one.fact.text}\n{one.fact.quote}"):
+            now = next(it for it in parse_brain(text).facts if it.start == one.start)
+            text = remove_fact(text, now)
+    return without_sentences(text, path, wanted)
 
 
-def without_suggestions(target: Target, wanted: Wanted) -> Without:
-    """Return Suggestions.md without each suggestion that says it, and the lines under it."""
-    text, taken = target.text, list[Taken]()
-    for one in reversed(suggestions.parse(text)):
-        first, stop = line_span(text, one.start, one.end)
-        if wanted.says(f"{text[first:stop]}\n{one.write.text}\n{one.write.old}"):
-            taken.insert(0, Taken(f"^{one.id}", text[first:stop]))
-            text = text[:first] + text[stop:]
-    rest = without_lines(text, wanted)
-    return Without(rest.text, (*taken, *rest.taken))
-
-
-def without_values(target: Target, wanted: Wanted) -> Without:
+def without_values(text: str, path: str, wanted: Wanted) -> str:
     """Return JSON Lines with a marker for each text in them that says it; names stay."""
-    lines, taken = target.text.split("\n"), []
-    mark = f"{ERASED}{target.today})"
 
     def marked(value: Any) -> Any:  # noqa: ANN401
         if isinstance(value, list):
             return [marked(one) for one in value]
         if isinstance(value, dict):
             return {key: one if key in _NAMES else marked(one) for key, one in value.items()}
-        if not isinstance(value, str) or not wanted.says(value):
-            return value
-        said.append(value)
-        return mark
+        is_said = isinstance(value, str) and wanted.says(value)
+        return f"{ERASED}{wanted.today})" if is_said else value
 
+    lines = text.split("\n")
     for number, line in enumerate(lines):
-        said = list[str]()
         try:
             value = json.loads(line)
             new = marked(value)
         except (ValueError, RecursionError):
-            value, new = line, {"erased": target.today} if wanted.says(line) else line
+            value, new = line, {"erased": wanted.today} if wanted.says(line) else line
         if new != value:
-            id = str(value.get("id") or "") if isinstance(value, dict) else ""
-            words = [one for one in said if not any(it != one and it in one for it in said)]
-            taken.append(Taken(id or f"line {number + 1}", "\n".join(words) or line))
             lines[number] = json.dumps(new, ensure_ascii=False) + "\r" * line.endswith("\r")
-    return Without("\n".join(lines), tuple(dict.fromkeys(taken)))
+    return "\n".join(lines)
 
 
-def without_all(target: Target, wanted: Wanted) -> Without:
+def without_all(text: str, path: str, wanted: Wanted) -> str:
     """Return an empty text for one that says it: it is of no use in part."""
-    if wanted.says(target.text) or any(map(wanted.says, target.text.splitlines())):
-        return Without("", (Taken("all", target.text),))
-    return Without(target.text)
+    return "" if wanted.says(text) or any(map(wanted.says, text.splitlines())) else text
 
 
-def files_below(folder: str, name: str) -> Files:
-    """Return what finds files below a folder of the memory folder by a pattern of their names.
-
-    `{agent}` in the folder stands for an agent; without it they are of nobody alone.
-    """
-    matches = re.compile(name).fullmatch
-
-    def files(paths: VaultPaths, agent: str) -> Iterator[str]:
-        if bool(agent) is not ("{agent}" in folder):
-            return
-        top = paths.root / paths.memory_dir / folder.format(agent=agent)
-        for where, folders, names in os.walk(top):
-            folders.sort()
-            for path in (Path(where, name) for name in sorted(filter(matches, names))):
-                if path.is_file() and not path.is_symlink():
-                    yield paths.relative(path)
-
-    return files
-
-
-_OWN = "agents/{agent}/memory"
+_OWN = "agents/[^/]+/memory"
 _TEMP = re.escape(TEMP_PREFIX)
-ERASABLES: tuple[Erasable, ...] = tuple(
-    Erasable(name, files_below(folder, files), without, last=name in ("audit texts", "facts"))
-    for name, folder, files, without in (
-        ("messages", f"{_OWN}/sessions", rf"{SESSION_ID.pattern}\.md", without_messages),
-        ("summaries", f"{_OWN}/summaries", r".*\.md", without_sentences),
-        ("summaries", _OWN, r"active_context\.md", without_sentences),
-        ("scheduler runs", "conversations", r".*\.jsonl", without_values),
-        ("suggestions", "", r"Suggestions.*\.md", without_suggestions),
-        ("damaged copies", _OWN, r".*\.damaged-.*", without_sentences),
-        ("audit texts", _OWN, r"audit-.*\.jsonl", without_values),
-        ("facts", _OWN, r"brain(_archive)?\.md", without_facts),
-    )
+ERASABLES: tuple[Erasable, ...] = (
+    Erasable("messages", rf"{_OWN}/sessions/{SESSION_ID.pattern}\.md", without_messages),
+    Erasable("summaries", rf"{_OWN}/(summaries/.*|active_context)\.md", without_sentences),
+    Erasable("scheduler runs", r"conversations/.*\.jsonl", without_values),
+    Erasable("suggestions", r"Suggestions.*\.md", without_bullets),
+    Erasable("damaged copies", rf"{_OWN}/.*\.damaged-.*", without_sentences),
+    Erasable("audit texts", rf"{_OWN}/audit-.*\.jsonl", without_values, last=True),
+    Erasable("facts", rf"{_OWN}/brain(_archive)?\.md", without_bullets, last=True),
 )
-_NO_OTHER = rf"(?!audit-|tombstones-|{_TEMP})"
 OTHERS = (
-    Erasable("copies", files_below(_OWN, rf"{_NO_OTHER}.*\.(md|txt)"), without_sentences),
-    Erasable("copies", files_below(_OWN, rf"{_NO_OTHER}.*\.jsonl"), without_values),
-    Erasable("leftovers", files_below(_OWN, rf"{_TEMP}.*"), without_all),
+    Erasable("leftovers", rf"{_OWN}/(.*/)?{_TEMP}[^/]*", without_all),
+    Erasable("copies", rf"{_OWN}/.*\.(md|txt)", without_sentences),
+    Erasable("copies", rf"{_OWN}/(?!(.*/)?tombstones-).*\.jsonl", without_values),
 )
 """What no other kind claims: conflict copies of a sync, files that a person put there, and what
 writes that were cut short left behind."""

@@ -28,30 +28,15 @@ if TYPE_CHECKING:
 SINCE = "a day or time such as 2026-02-20T10:00, `yesterday`, `last week`, `2w`, `3d` or `12h`"
 _AGO = re.compile(r"(\d{1,4}) ?([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 168}
-DONE = {
-    "remember": "remembered",
-    "replace": "corrected",
-    "forget": "forgot",
-    "hide": "hid from recall",
-    "show": "shown again",
-    "archive": "moved to the archive",
-    "restore": "brought back from the archive",
-    "erase": "erased",
-    "save": "saved",
-    "allow": "allowed",
-    "undo": "undid",
-    "model": "changed what ranks",
-}
-"""How what a line is about is told."""
 WAITING_TOKENS = 60
 """What telling an agent of waiting suggestions costs at most."""
 
 Since = Annotated[str, Arg(f"From then on: {SINCE}.", max=40)]
 Newest = Annotated[int, Arg("The newest so many; 0: all.", min=0, max=1_000_000)]
-Id = Annotated[
-    str, Arg("A change's id in the log, or its beginning; default: the last.", min=1, max=64)
-]
+Id = Annotated[str, Arg("Of a change in the log, or its beginning; default: the last.", max=64)]
 Of = Annotated[str, Arg("A session: take back what was read out or reported of it.", max=64)]
+ONLY = "Only these: remember, replace, forget, save, …; drop: what was not kept."
+Ops = Annotated[tuple[str, ...], Arg(ONLY, option="--op")]
 AgentName = Annotated[str, Arg("The agent's name.", min=1, max=80)]
 Mark = Annotated[str, Arg("The `mark` that was told with it; empty: allow nothing.", max=80)]
 
@@ -69,10 +54,7 @@ def log(
     call: Call,
     agent: Anybodys = "",
     since: Since = "",
-    ops: Annotated[
-        tuple[str, ...],
-        Arg("Only these: remember, replace, forget, save, …; drop: not kept.", option="--op"),
-    ] = (),
+    ops: Ops = (),
     limit: Newest = 20,
 ) -> Row:
     """Show every change of memory: who asked, whose memory, what, newest last.
@@ -87,11 +69,7 @@ def log(
     found = list(islice(fit, limit + 1 if limit else None))
     kept = tuple(reversed(found[:limit] if limit else found))
     more = len(found) > len(kept)
-    note = "There are older ones: --all" if more else ""
-    if not kept and (agent or since or ops):
-        note = "None fits: try without --since, --op or --agent."
-    elif not kept:
-        note = "Nothing was ever changed here: the first fact that is remembered begins the log."
+    note = "There are older ones: --all" if more else "" if kept else "No change fits."
     return Row("lines notes", lines=kept, more=more, notes=(note,) if note else ())
 
 
@@ -99,12 +77,9 @@ def log(
 def _line_json(line: AuditLine, to: Reader) -> dict[str, Any]:
     from vaultmind.memory.audit import session_of
 
+    by = "you" if line.caller == "person" else line.caller
     told = plain(line) | {"erased": line.erased, "session": session_of(line)}
-    return told | {"by": _by(line), "words": tell(line)}
-
-
-def _by(line: AuditLine) -> str:
-    return "you" if line.caller == "person" else line.caller
+    return told | {"by": by, "words": tell(line)}
 
 
 @operation("Take a change back", writes=True, surfaces=LOCAL, persons=True)
@@ -113,7 +88,6 @@ def undo(
     call: Call,
     id: Id = "",
     session: Of = "",
-    dry_run: Annotated[bool, Arg("Only tell what it would do.")] = False,
     agent: Anybodys = "",
 ) -> Row:
     """Take back the last change of a fact, or the one with an id of the log.
@@ -138,17 +112,15 @@ def undo(
     if not lines:
         what = f"that was read out of a session {name!r}" if name else "that could be undone"
         raise NotFound(f"The log has no change of a fact {what}.")
-    done = [(o, app.gate.undo(o.agent, o.id, call.caller, dry_run=dry_run)) for o in lines]
+    done = [(o, app.gate.undo(o.agent, o.id, call.caller)) for o in lines]
     undone = tuple(one.id for one, outcome in done if outcome.outcome == "written")
     outcome = next((out for _, out in done if out.outcome == "written"), done[0][1])
-    about = f"{counted(len(undone), 'change')} of {name}"
-    said = "\n".join(f"- {tell(one)}: {out.message}" for one, out in done)
-    if not name:
-        about = f"{lines[0].id}, {_by(lines[0])} for {lines[0].agent}: {tell(lines[0])}"
-        said = outcome.message
-    did = "Not undone" if not undone else "Would undo" if dry_run else "Undid"
-    more = {"undoes": lines[0].id, "dry_run": dry_run, "session": name, "undone": undone}
-    return Row(**plain(outcome) | more | {"message": f"{did}: {about}.\n  {said}"})
+    said = "\n".join(
+        f"- {one.id}, by {one.caller}: {tell(one)}: {out.message}" for one, out in done
+    )
+    did = "Undid" if undone else "Not undone"
+    more = {"undoes": lines[0].id, "session": name, "undone": undone}
+    return Row(**plain(outcome) | more | {"message": f"{did}:\n{said}"})
 
 
 def since_of(text: str, now: datetime) -> datetime:
@@ -179,7 +151,7 @@ def tell(line: AuditLine) -> str:
 def _told(line: AuditLine) -> Iterator[str]:
     facts = " → ".join(f"“{one}”" for one in (line.before, line.after) if one)
     written = line.outcome == "written"
-    done = f"undid {line.undoes}: {line.op}" if line.undoes else DONE.get(line.op, line.op)
+    done = f"undid {line.undoes}: {line.op}" if line.undoes else line.op
     yield done if written else f"{line.outcome.replace('_', ' ')}: {line.op}"
     yield ", as an agent reported it," if line.how == "reported" else ""
     path = line.path.rpartition("/memory/")[2].removesuffix(".md")
@@ -188,7 +160,6 @@ def _told(line: AuditLine) -> Iterator[str]:
     yield f" ({line.section})" if line.section else ""
     yield f", {counted(len(line.hidden), 'message')} hidden" if line.hidden and facts else ""
     yield f": {line.reason}" if line.reason and not (facts and written) else ""
-    yield ", its words erased" if line.erased else ""
     yield f" (undone by {line.undone_by})" if line.undone_by else ""
 
 
@@ -272,10 +243,6 @@ def agents(app: App, call: Call, name: Annotated[str, Arg("Only this one.", max=
     found = [_about(app, one) for one in (_known(app, call, name) if name else _names(app, ""))]
     notes = [f"{app.authority.fault}."] if app.authority.fault else []
     notes += [] if found else ["There is no agent yet. To make one: vaultmind agents new NAME"]
-    for one in found:
-        if one["waiting"] and not one["faults"]:
-            asks, how = ", ".join(one["waiting"]), f"vaultmind agents allow {one['name']}"
-            notes.append(f"{one['name']} asks for more: {asks} → {how}")
     told = Row(agents=found, notes=notes)
     return told.saying(*in_words(found[0])) if name else told
 

@@ -22,18 +22,13 @@ if TYPE_CHECKING:
     from vaultmind.episodes.gains import Figures, Gain
     from vaultmind.planner.sources import Source
 
-NAMED = 8
-"""Maximum number of episodes that a message names."""
 HOW = 'To begin one: action `start`, or: vaultmind episode start --task "…"'
 GAIN_DAYS = 30
-"""Days of which a status tells the gain."""
-TAKES: dict[str, tuple[str, ...]] = {
-    "start": ("task", "project_root"),
-    "event": ("episode", "events"),
-    "end": ("episode", "events", "outcome", "note"),
-    "feedback": ("episode", "outcome", "note", "hits"),
-}
-"""What goes with each action."""
+"""Days of which metrics tell the gain."""
+TAKES = {"task": "start", "project_root": "start", "episode": "event, end, feedback",
+         "events": "event, end", "outcome": "end, feedback", "note": "end, feedback",
+         "hits": "feedback"}  # fmt: skip
+"""With which actions an argument goes."""
 LINES = "`read PATH`, `edit PATH#NAME`, `decision WHAT, WHY`, `run COMMAND ok`, `commit ID`"
 KINDS = ("read", "edit", "hit", "delta", "decision", "commit", "run")
 """What a caller may tell of; `plan` and `feedback` are written by who makes them."""
@@ -42,6 +37,7 @@ _RESULT = re.compile(r"[\s:,(–-]{1,20}(ok|passed|failed)\)?\.?$", re.IGNORECAS
 Action = Annotated[Literal["start", "event", "end", "feedback"], Arg()]
 HostSession = Annotated[str, Arg("The host's conversation.", max=op.MAX_ID, option="--session")]
 Lines = Annotated[tuple[str, ...], Arg(LINES.replace("ok`", "ok` or `failed`") + ".", max=500)]
+Hits = Annotated[tuple[str, ...], Arg("`useful ID`, `wrong ID`.", max=100, option="--hit")]
 ROUTES: dict[str, dict[str, str]] = {
     **{f"episode/{action}": {"action": action} for action in ("start", "event", "end")},
     "feedback": {"action": "feedback"},
@@ -71,7 +67,7 @@ def episode(
     events: Lines = (),
     outcome: Annotated[Result | None, Arg()] = None,
     note: Annotated[str, Arg("Why.", max=4000)] = "",
-    hits: Annotated[tuple[str, ...], Arg("`useful ID`, `wrong ID`.", max=100)] = (),
+    hits: Hits = (),
     agent: Annotated[str, Arg()] = "",
 ) -> Row:
     """Keep for the next agent what you do for a task on notes or code, unless you were told that
@@ -83,9 +79,8 @@ def episode(
     given = {"task": task, "project_root": project_root, "episode": episode, "events": events,
              "outcome": outcome, "note": note, "hits": hits}  # fmt: skip
     for name, value in given.items():
-        if value and name not in TAKES[action]:
-            goes = [one for one, takes in TAKES.items() if name in takes]
-            raise BadArgument(name, value, f"only with {' or '.join(goes)}")
+        if value and action not in TAKES[name]:
+            raise BadArgument(name, value, f"only with {TAKES[name].replace(', ', ' or ')}")
     if action == "start":
         return _begin(app, _writer(app, call.caller, agent), task, project_root, session_id)
     if action == "feedback" and outcome is None:
@@ -172,7 +167,7 @@ def _find_episode(
     if not names and ended:  # the recorder knows what is over by its session's name, too
         names = [session] if session else list(app.episodes.files.names(caller.agent)[-1:])
     if len(names) > 1:
-        shown = ", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")
+        shown = ", ".join(names)
         said = f"Which episode? Name it, or its session. There is: {shown}."
         raise BadArgument("episode", "", f"one of {shown}", missing=True, said=said)
     if not names:
@@ -224,12 +219,13 @@ def _judge(app: App, call: Call, hits: tuple[str, ...]) -> str:
     """Take down what lines say of hits; return what was done in words."""
     from vaultmind.serve.ops.search import judge
 
+    said = []
     for at, line in enumerate(hits):
         verdict, _, hit = line.strip().partition(" ")
         if verdict not in ("useful", "wrong") or not hit.strip():
             raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
-        judge(app, call, "", hit, verdict)
-    return f"{counted(len(hits), 'hit')} judged." if hits else ""
+        said.append(judge(app, call, hit, verdict))
+    return " ".join(said)
 
 
 def _kept(app: App, episode: Episode, message: str, new: int = 0, judged: int = 0) -> Row:
@@ -303,29 +299,6 @@ def _read(app: App, name: str) -> Episode:
         return Episode(id, agent, "", TaskMark(""), "", flaw=str(error))
 
 
-@operation("Shrink what is old", writes=True, surfaces=op.LOCAL, persons=True)
-def purge(
-    app: App,
-    call: Call,
-    days: Annotated[
-        int | None, Arg("Days after their end; default: retention.days.", min=0, max=36_500)
-    ] = None,
-    yes: Annotated[bool, Arg("Do it; without, it is only shown.")] = False,
-) -> Row:
-    """Shrink episodes past their retention to outcome and links, for good."""
-    due = app.episodes.purge(call.caller, days, call.report, dry=not yes)
-    events = sum(one.events for one in due.episodes)
-    lost = f"{counted(events, 'event')} of {counted(len(due.episodes), 'episode')}"
-    said = f"{lost} went."
-    if not due.episodes:
-        said = f"Nothing to shrink: no episode kept in full ended {counted(due.days, 'day')} ago."
-    elif not yes:
-        said = f"{lost} would go, with what plans offered. Outcome, changed files, commits, issues "
-        said += "and decisions stay. Nothing was changed yet. To do it: the same with --yes."
-    left = tuple(f"{name}: {why}" for name, why in due.left)
-    return Row(message=said, done=yes, episodes=due.episodes, left=left)
-
-
 @operation("What the memory saved", surfaces=op.LOCAL, persons=True)
 def gain(
     app: App,
@@ -342,15 +315,12 @@ def gain(
 
 
 def recent_gain(app: App, caller: Caller) -> Figures:
-    """Return the figures of the last month; of nothing where they cannot be counted now."""
-    from vaultmind.episodes.gains import Figures, figures_of, works
+    """Return the figures of the last month, of agents that a caller may read."""
+    from vaultmind.episodes.gains import figures_of, works
 
+    since = app.clock() - timedelta(days=GAIN_DAYS)
     agents = app.index.outlet.readable_agents(caller)
-    try:
-        since = app.clock() - timedelta(days=GAIN_DAYS)
-        return figures_of(works(app.episodes.tables, agents, since))
-    except VaultMindError:  # a status says more than this
-        return Figures()
+    return figures_of(works(app.episodes.tables, agents, since))
 
 
 def kept_work(app: App, caller: Caller) -> Row:
@@ -358,6 +328,7 @@ def kept_work(app: App, caller: Caller) -> Row:
     own = caller.agent if caller.kind == "agent" else ""
     agents, kept = (own,) if own else app.paths.agent_names(), len(app.episodes.files.names(own))
     running = [one for agent in agents for one in app.episodes.recorder.running(agent)]
+    names = [one.name for one in running]
     said = [counted(kept, "note") if kept else "none kept yet"]
-    said += [f"running: {one.name} “{_shown(app, one)['task'][:60]}”" for one in running]
-    return Row(running=[one.name for one in running], kept=kept, words=" · ".join(said))
+    said += [f"running: {', '.join(names)}"] if names else []
+    return Row(running=names, kept=kept, words=" · ".join(said))

@@ -63,6 +63,7 @@ OPENING = "Read this first: what VaultMind found worth reading for the task belo
 _SPOOL = threading.Lock()
 """Held by whoever takes up what hooks left: a start that is owed is owed once."""
 
+Event = Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"]
 HostSession = Annotated[str, Arg("What the host calls the conversation.", min=1, max=op.MAX_ID)]
 Transcript = Annotated[str, Arg("Where the host writes it down.", max=op.MAX_PATH)]
 Moment = Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)]
@@ -74,9 +75,7 @@ Files = Annotated[tuple[str, ...], Arg(max=20)]
 def hook(
     app: App,
     call: Call,
-    event: Annotated[
-        Literal["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"], Arg()
-    ],
+    event: Annotated[Event, Arg()],
     session_id: HostSession,
     transcript_path: Transcript,
     source: Annotated[str, Arg("startup, resume, clear, compact.", max=op.MAX_ID)] = "",
@@ -96,7 +95,7 @@ def hook(
     target = app.target(call.caller, "")
     caller = Caller("agent", target, CLIENT)
     talk = app.capture.talk(target, session_id, transcript_path)
-    answer = Row(event=event, agent=target, session="", new=0, more=False, context="", given="")
+    answer = Row(session="", new=0, context="", given="")
     if delivered:
         talk.delivered()
         return answer
@@ -110,19 +109,17 @@ def hook(
             app.watching.paused(caller, session_id)
         elif event == "SessionEnd":
             app.watching.ended(caller, session_id)
-    taken = _taken(app, talk, event)
-    answer |= {"session": talk.session, "new": taken.new, "more": taken.more}
-    if event not in ANSWERED:
-        return answer
-    if event == "SessionStart":
-        app.capture.begins(talk, source or "startup")
-        prompt = ""
-    call, start = replace(call, caller=caller), talk.owed
-    text = _start(app, call, talk, start) if start else ""
-    recalled, given = _recalled(app, call, talk, prompt)
-    context = "\n\n".join(filter(None, (text, recalled)))
-    talk.offered = given._replace(start=start)
-    answer |= {"session": talk.session, "context": Verbatim(context), "given": "1"}
+    answer["new"] = _taken(app, talk, event).new
+    if event in ANSWERED:
+        if event == "SessionStart":
+            app.capture.begins(talk, source or "startup")
+            prompt = ""
+        call, start = replace(call, caller=caller), talk.owed
+        text = _start(app, call, talk, start) if start else ""
+        recalled, given = _recalled(app, call, talk, prompt)
+        answer["context"] = Verbatim("\n\n".join(filter(None, (text, recalled))))
+        talk.offered, answer["given"] = given._replace(start=start), "1"
+    answer["session"] = talk.session
     return answer
 
 
@@ -190,15 +187,15 @@ def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> tuple[str, G
 
 def _parts(app: App, call: Call, talk: HostTalk, wanted: tuple[str, ...], **asked: Any) -> list[tuple[str, Part]]:  # noqa: ANN401, E501  # fmt: skip
     """Return some parts of a context, each with its text as the host is given it."""
-    from vaultmind.serve.ops.context import FRAME_TOKENS, Built, part_text
+    from vaultmind.serve.ops.context import FRAME_TOKENS, part_text
     from vaultmind.session.parts import PART_NAMES, BuildRequest
 
     without = frozenset(PART_NAMES) - {*wanted}
     request = BuildRequest(
         talk.agent, talk.session, frame_tokens=FRAME_TOKENS, without=without, **asked
     )
-    built, to = Built(app.builder.build(request, call.caller), own=True), mark_for(call.caller)
-    return [(Reader(to).text(part_text(built, part)), part) for part in built.context.parts]
+    built, to = app.builder.build(request, call.caller), Reader(mark_for(call.caller))
+    return [(to.text(part_text(part, own=True)), part) for part in built.parts]
 
 
 @operation("What a sub-agent should read first", surfaces=op.LOCAL)
@@ -254,6 +251,8 @@ def after_tool(
     Returns at once, written down or not: the hook leaves what waits as an errand, for a daemon
     that is killed. It is known by its id, and written down once.
     """
+    if not app.config.episodes.hook:
+        return Row(waits=False)
     catch_up_hooks(app)
     noted = _noted(
         app, app.target(call.caller, ""), session_id, transcript_path, at, id=id, took=took,
@@ -283,10 +282,6 @@ def _noted(app: App, agent: str, session_id: str, transcript_path: str = "", at:
         gone = next((line.moment for line in lines), -1.0)
         return message.text if message and moment(message.time) > gone else ""
 
-    if not app.config.episodes.hook:
-        done: Future[None] = Future()
-        done.set_result(None)
-        return done
     seen = Use(time=_moment(app, at).isoformat(timespec="seconds"), **use)
     return app.watching.used(Caller("agent", agent, CLIENT), session_id, seen, asked)
 
@@ -318,18 +313,19 @@ def _finish(app: App, path: str, talks: list[HostTalk]) -> None:
     try:
         for talk in talks:
             app.capture.finish(talk)
+        app.watching.then(partial(spool.drop, path))
     except (VaultMindError, OSError) as error:
         log.warning("what a hook left waits on: %s", error)
         spool.give_back(path)
-    else:
-        app.watching.then(partial(spool.drop, path))
 
 
 def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
     """Take up a tool's use, or a conversation that began, grew or ended: it is to be read."""
     agent = agent_name(str(event.pop("agent", "") or ""))
     if "source" not in event:
-        _noted(app, agent, **op.OPERATIONS["after_tool"].check(event))
+        use = op.OPERATIONS["after_tool"].check(event)
+        if app.config.episodes.hook:
+            _noted(app, agent, **use)
         return []
     told = {name: str(event.get(name) or "") for name in ("session_id", "source")}
     talk = app.capture.talk(agent, told["session_id"], str(event.get("transcript_path") or ""))

@@ -31,10 +31,8 @@ EITHER = "either utterance (the person's words), or op (remember, forget, replac
 
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
 Op = Annotated[Literal["remember", "forget", "replace"] | None, Arg("What to do with text.")]
-Text = Annotated[
-    str,
-    Arg("The fact, a sentence in the person's language; to forget: its words or id.", max=MAX_TEXT),
-]
+FACT = "The fact, a sentence in the person's language; to forget: its words or id."
+Text = Annotated[str, Arg(FACT, max=MAX_TEXT)]
 Old = Annotated[str, Arg("Of replace: words or id.", max=MAX_TEXT, option="--instead-of")]
 ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max=MAX_TEXT)]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
@@ -86,43 +84,34 @@ def _heard(one: Heard, agents: bool) -> Row:
     """Return what a sentence was understood as and what came of it, answered in its language."""
     intent, outcome = one.intent, one.outcome
     said = "\n".join([one.message, *(f"- {fact}" for fact in one.facts)])
-    recalled = Recalled(said, outcome.path or "memory")
+    corrects = intent.intent == "correct"
     row = Row(
         intent=intent.intent,
         lang=intent.lang,
-        payload={"old": intent.old, "new": intent.payload}
-        if intent.intent == "correct"
-        else intent.payload,
-        confidence=round(intent.confidence, 3),
+        payload={"old": intent.old, "new": intent.payload} if corrects else intent.payload,
+        confidence=intent.confidence,
         **{name: getattr(outcome, name) for name in ("outcome", "agent", "path", "block")},
-        **{"message": recalled}
-        if agents
-        else {"message": one.message, "fact": outcome.fact, "facts": one.facts},
+        message=Recalled(said, outcome.path or "memory"),
     )
     if agents and intent.intent == "none":
         return row.saying(f"{said} {NOT_HEARD}")
     if agents and outcome.outcome == "denied":
         return row.saying(f"{HEADLINES['denied']} {said}")
-    return row.saying(recalled, TELL_THEM if agents else "")
+    return row.saying(row["message"], TELL_THEM if agents else "")
 
 
 def _check_update(op: str | None, utterance: str, message_id: str, given: dict[str, Any]) -> None:
     """Raise BadArgument unless the person's words or an operation are given, one of them."""
     text, old = given["text"], given["old"]
     if bool(utterance.strip()) == (op is not None):
-        name, value = ("op", op) if op is None else ("utterance", utterance)
-        raise BadArgument(name, value, EITHER, missing=op is None)
-    if op is None:
-        if name := next((name for name, value in given.items() if value), ""):
-            raise BadArgument(name, given[name], f"only with op; {EITHER}")
-        return
-    if message_id:
-        raise BadArgument("message_id", message_id, "only with utterance")
-    if not text.strip():
+        raise BadArgument("op", op or "", EITHER, missing=op is None)
+    extra = {"message_id": message_id} if op else given
+    if name := next((name for name, value in extra.items() if value), ""):
+        raise BadArgument(name, extra[name], f"only with {'utterance' if op else 'op'}")
+    if op and not text.strip():
         raise BadArgument("text", text, "the fact, in words", missing=not text)
     if (op == "replace") != bool(old.strip()):
-        wanted = "the words or id of the fact to replace" if not old else "only with op 'replace'"
-        raise BadArgument("old", old, wanted)
+        raise BadArgument("old", old, "with op 'replace' alone: the fact to replace")
 
 
 @operation("What do you know about me")
@@ -140,8 +129,6 @@ def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
     lines = [f"What {shown.agent} knows: {counted(counts.facts, 'fact')}."]
     if counts.facts:
         lines += [DATA, text] if agents else [text]
-    elif not agents:
-        lines += ['Tell it something: vaultmind remember "I prefer short answers"']
     besides = [f"{name} {one:,}" for name, one in plain(counts).items() if one and name != "facts"]
     lines += [f"Besides: {', '.join(besides)}."] if besides else []
     lines += [f"Last session: {last.id}, {counted(last.messages, 'message')}."] if last else []
@@ -158,7 +145,7 @@ def _facts(shown: Shown, agents: bool) -> Iterator[str]:
 
     What is new comes first. A person is told of each how it came there.
     """
-    from vaultmind.memory.dated import told
+    from vaultmind.memory.contradictions import told
 
     if shown.new:
         yield "## New, reported by an agent (`vaultmind undo` takes the last change back)"
@@ -179,21 +166,18 @@ def _facts(shown: Shown, agents: bool) -> Iterator[str]:
 def say(
     app: App,
     call: Call,
-    utterances: Annotated[tuple[str, ...], Arg("What the person said.", max=1000)],
+    utterance: Annotated[str, Arg("What the person said.", max=MAX_WORDS)],
     dry_run: Annotated[bool, Arg("Only tell what was understood.")] = False,
     agent: Whose = "",
 ) -> Row:
-    """Do what sentences ask of the memory (remember, forget, correct, what do you know)."""
+    """Do what a sentence asks of the memory (remember, forget, correct, what do you know)."""
     target = known_agent(app, call.caller, agent)
-    if dry_run:
-        meant = [app.words.understand(app.words.parted(one)[0]) for one in utterances]
-        fields = ("intent", "lang", "payload", "confidence")
-        rows = [Row(**{name: getattr(one, name) for name in fields}) for one in meant]
-        said = (f"{one.intent} ({one.lang or '-'}): {one.payload}" for one in meant)
-        return Row(heard=rows).saying(*said)
-    agents = call.caller.kind == "agent"
-    heard = [_heard(app.voice.hear(call.caller, target, one), agents) for one in utterances]
-    return Row(heard=heard).saying(*(line for one in heard for line in one.lines))
+    if not dry_run:
+        heard = app.voice.hear(call.caller, target, utterance)
+        return _heard(heard, call.caller.kind == "agent")
+    one = app.words.understand(app.words.parted(utterance)[0])
+    told = {name: getattr(one, name) for name in ("intent", "lang", "payload", "confidence")}
+    return Row(**told).saying(f"{one.intent} ({one.lang or '-'}): {one.payload}")
 
 
 @operation("Make the memory folder", writes=True, surfaces=LOCAL, persons=True)
@@ -209,21 +193,17 @@ def init(app: App, call: Call, language: Language = "en", agent: Whose = "") -> 
     return Row("vault created next", **places, created=created, next=then)
 
 
-@operation("What an erasure would remove", surfaces=LOCAL, persons=True)
-def erase_preview(app: App, call: Call, text: ErasedText) -> Erased:
-    """Show what an erasure would remove, of conversations up to their last words."""
+@operation("Erase every trace", writes=True, surfaces=LOCAL, persons=True)
+def erase(app: App, call: Call, text: ErasedText, seal: Seal = "") -> Erased:
+    """Show what an erasure would remove, of conversations up to their last words; with the seal of
+    that, remove it from every file and index, for good, and tell what a search still finds.
+    """
     from vaultmind.memory.forget.erasing import Erasure
     from vaultmind.serve.ops.hooks import catch_up
 
-    catch_up(app)
-    return app.gate.erasing.preview(Erasure(text, call.caller))
-
-
-@operation("Erase every trace", writes=True, surfaces=LOCAL, persons=True)
-def erase(app: App, call: Call, text: ErasedText, seal: Seal = "") -> Erased:
-    """Remove it from every file and index, for good; tell what a search still finds."""
-    from vaultmind.memory.forget.erasing import Erasure
-
+    if not seal:
+        catch_up(app)
+        return app.gate.erasing.preview(Erasure(text, call.caller))
     try:
         return app.gate.erasing.erase(Erasure(text, call.caller, seal), app.erasing, call.report)
     finally:

@@ -24,9 +24,8 @@ AUTO = 2
 
 Kinds = Annotated[Literal["planner", "ranker", "all"], Arg("Plans' weights, searches' ranker.")]
 Days = Annotated[int, Arg("Learn from the last so many days; 0: all.", min=0, max=36500)]
-Lessons = Annotated[
-    int | None, Arg("Fewer lessons make no model.", min=1, max=1_000_000, option="--min-samples")
-]
+FEWER = "Fewer lessons make no model."
+Lessons = Annotated[int | None, Arg(FEWER, min=1, max=1_000_000, option="--min-samples")]
 Force = Annotated[bool, Arg("Use it whatever its trial says; the person's.", option="--activate")]
 Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
 
@@ -53,13 +52,9 @@ def model_train(
     below level 2, and for one that would choose the lessons or do without the trial.
     """
     _writer(app, call.caller)
-    easier = min_lessons is not None and min_lessons < app.config.learning.min_lessons
-    if call.caller.kind == "agent" and (force or easier or since_days):
-        asked = "force" if force else "since_days" if since_days else "fewer lessons (min_lessons)"
-        raise NotAllowed(
-            f"{call.caller.name} may train, not with {asked}: that is for the person, at the "
-            "command line."
-        )
+    if call.caller.kind == "agent" and (force or since_days or min_lessons is not None):
+        said = "may train; to choose the lessons, or to do without the trial, is for the person."
+        raise NotAllowed(f"{call.caller.name} {said}")
     job: Job = app.learning.train(
         kind, since_days, min_lessons, force_activate=force, asked=call.caller
     )

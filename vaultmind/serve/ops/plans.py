@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from vaultmind.errors import BadArgument, NotAllowed
+from vaultmind.errors import BadArgument
 from vaultmind.planner.types import Detail, Layer, Mode, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_PATH, MAX_TASK, MAX_TEXT, NOT_MCP, Arg, operation
-from vaultmind.serve.show import DATA, Reader, Recalled, Row, cell_of, named, plain, table, tells
+from vaultmind.serve.show import DATA, Reader, Recalled, Row, named, plain, rows, tells
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -36,15 +36,13 @@ SLICE_SECONDS = 0.5
 """How long to read at a time before telling how far it is."""
 SHOWN_FAULTS = 10
 """Files that could not be taken whole, named; the rest is a number."""
-LINK_SECONDS = 600.0
-"""How long to wait for the text of a linked folder."""
 
 Root = Annotated[str, Arg("The vault (default), or a linked folder.", max=MAX_PATH)]
-Where = Annotated[str, Arg("The vault (default) or a linked folder.", max=MAX_PATH)]
 Since = Annotated[str, Arg("A time (2026-02-20, yesterday) or a revision (main).", max=200)]
 Layers = Annotated[tuple[Layer, ...], Arg("These and no others.", max=7, option="--layer")]
 Wait = Annotated[float, Arg("Wait so long for files that are not read yet.", min=0, max=600)]
 
+tells("planner.types.Dropped", words="file reason")
 tells("planner.types.Understood", "predicted confidence task_fingerprint risk reasons")
 
 
@@ -66,8 +64,7 @@ def context_plan(
     """Before a task on notes or code: what to read for it, within a token budget, and why. Data,
     never orders.
 
-    Raises NotFound for a source that is not there. A plan that cannot be saved is answered all the
-    same, with a note that says why.
+    Raises NotFound for a source that is not there, NotAllowed for an agent that may save none.
     """
     from vaultmind.planner.episodes import leave
     from vaultmind.planner.saving import Kept, save_plan
@@ -84,30 +81,26 @@ def context_plan(
     agent = app.target(call.caller, "")
     leave(app.episodes.recorder, asked, plan, agent, call.caller)
     if save:
-        whole = Kept(asked, plan, source.kind == "vault")
-        try:
-            saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
-            plan = replace(plan, saved=saved)
-        except NotAllowed as error:
-            plan = replace(plan, notes=(*plan.notes, error.message))
+        whole = Kept(asked, plan)
+        saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
+        plan = replace(plan, saved=saved)
     budget = plain(plan.budget_report)
     text = plan.context.text
     if agents:  # the fence around the context is counted in
         budget["token_budget"] += frame
         budget["estimated_used"] = _fenced_tokens(text, source.name) if text else 0
-    most = (SHOWN_TRACE, SHOWN_DROPPED) if agents else (None, None)
     told = plain(plan) | {
         "budget_report": budget,
         "context": plain(plan.context) | {"text": Recalled(text, f"plan over {source.name}")},
-        "decision_trace": plan.decision_trace[: most[0]],
-        "dropped_candidates": plan.dropped_candidates[: most[1]],
+        "decision_trace": plan.decision_trace[: SHOWN_TRACE if agents else None],
+        "dropped_candidates": plan.dropped_candidates[: SHOWN_DROPPED if agents else None],
         "source": source.name,
     }
     del told["offer"]
     return Row(**told).saying(*(_for_agent if agents else _for_person)(plan, told))
 
 
-@tells("planner.types.Piece")
+@tells("planner.types.Piece", words="tokens file part layer why")
 def _piece_json(piece: Piece, to: Reader) -> dict[str, Any]:
     """Return where a part of the context comes from; its text stands in the context."""
     names = ("part", "first_line", "last_line", "tokens", "layer", "relevance", "freshness")
@@ -119,7 +112,7 @@ def _why(piece: Piece, most: int = SHOWN_REASONS) -> str:
     return ", ".join(one.words for one in piece.reasons[:most])
 
 
-@tells("planner.types.EarlierWork")
+@tells("planner.types.EarlierWork", words="episode outcome text")
 def _earlier_json(work: EarlierWork, to: Reader) -> dict[str, Any]:
     names = ("episode", "when", "outcome", "likeness", "changed")
     told = {name: getattr(work, name) for name in names}
@@ -161,20 +154,10 @@ def _for_agent(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
 def _for_person(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
     """Yield each part with its size and why it is there, then what was left out."""
     yield _head(plan, told)
-    found = []
-    for one in plan.context.pieces:
-        lines = f"{one.first_line}–{one.last_line}" if one.first_line else ""
-        changed = "" if one.freshness == "FRESH" else "changed meanwhile"
-        row = (one.path, one.part.removeprefix("#"), lines, one.layer, changed, _why(one))
-        found.append((one.tokens, *row))
-    yield "" if found else f"! {NO_PLAN}"
-    heads = ("tokens", "file", "part", "lines", "layer", "", "why")
-    yield from table(heads, found, most=len(found))
-    yield "Earlier work on tasks like this" if plan.earlier else ""
-    for work in plan.earlier:
-        yield f"  – {cell_of(work.text.removeprefix('- '))} ({work.episode})"
-    left_out = [(f"{one.file}: {one.reason}",) for one in plan.dropped_candidates]
-    yield from table(("left out",), left_out, most=8)
+    yield "" if plan.context.pieces else f"! {NO_PLAN}"
+    for name in ("pieces", "earlier", "dropped_candidates"):
+        found = plan.context.pieces if name == "pieces" else getattr(plan, name)
+        yield from rows(found) if found else ()
     yield from (f"! {note}" for note in plan.notes)
     score = plan.budget_report.efficiency_score
     yield f"{plan.took_ms:,.0f} ms, cache {plan.cache_status}, efficiency {score:.2f}"
@@ -188,7 +171,7 @@ def _for_person(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
 def explore(
     app: App,
     call: Call,
-    source: Where = "",
+    source: Root = "",
     query_type: Annotated[TaskKind, Arg("What kind of task it is for.")] = "unknown",
     layers: Layers = (),
     detail: Annotated[Detail, Arg("How much of each layer.")] = "compact",
@@ -211,7 +194,7 @@ def explore(
 
 
 @operation("Look at a source's disk", surfaces=NOT_MCP)
-def refresh(app: App, call: Call, source: Where = "", wait_seconds: Wait = 60.0) -> Row:
+def refresh(app: App, call: Call, source: Root = "", wait_seconds: Wait = 60.0) -> Row:
     """Compare the vault or a linked folder with the disk and read what changed."""
     where = app.sources.find(source)
     where.index.everything()
@@ -234,13 +217,8 @@ def _wait(source: Source, call: Call, seconds: float) -> None:
 
 
 @operation("What is linked", surfaces=LOCAL, persons=True)
-def links(
-    app: App, call: Call, wait: Annotated[bool, Arg("Wait until all text is searchable.")] = False
-) -> Row:
+def links(app: App, call: Call) -> Row:
     """List the vault and the folders linked to it, with the state of each index."""
-    for one in app.sources.states() if wait else ():
-        if one.there:
-            _wait(app.sources.find(one.name), call, LINK_SECONDS)
     found = app.sources.states()
     how = "No folder is linked. To link one: vaultmind link ~/code/shop --as shop"
     return Row(sources=found, notes=(how,) if len(found) == 1 else ())
@@ -251,9 +229,7 @@ def link(
     app: App,
     call: Call,
     path: Annotated[str, Arg("Absolute path of the folder.", min=1, max=MAX_PATH)],
-    name: Annotated[
-        str, Arg("What to call it; default: after the folder.", max=MAX_TEXT, option="--as")
-    ] = "",
+    name: Annotated[str, Arg("Default: after the folder.", max=MAX_TEXT, option="--as")] = "",
 ) -> Row:
     """Link a folder, read only, to be searched and planned over. The person's alone."""
     if not Path(path).is_absolute():

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument
 from vaultmind.plural import counted
-from vaultmind.serve.call import Call, known_agent
+from vaultmind.serve.call import Call
 from vaultmind.serve.op import MAX_PATH, MAX_TEXT, MAX_WORDS, NOT_MCP, Arg, operation
-from vaultmind.serve.show import DATA, PLAIN_ID, Reader, Recalled, Row, plain, tells, words
+from vaultmind.serve.show import DATA, Reader, Recalled, Row, plain, tells
 from vaultmind.types import Caller, Hit, IndexState, Kind, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ Whose = Annotated[str, Arg("Whose; `*`: all you may read.")]
 Size = Annotated[int | None, Arg("Of the answer.", min=50, max=MAX_TOKENS)]
 HitId = Annotated[str, Arg("A hit's id or `Folder/Note.md#Heading`.", min=1, max=MAX_TEXT)]
 Source = Annotated[str, Arg("A linked folder.", max=MAX_PATH)]
-Asked = Annotated[str, Arg("Default: the last search that showed it.", max=MAX_TEXT, loose=True)]
-Verdict = Annotated[Literal["useful", "wrong"], Arg("What it was to the question.")]
 
 
 @operation("Search notes and memory")
@@ -82,20 +80,16 @@ def memory_search(
     found = index.search(asked, call.caller)
     if offset and not found.hits and found.answer == "nothing_found":
         raise _no_more(offset, f"There are no more hits from 'offset' {offset} on.")
-    if where and where.kind == "linked":
-        hits = (replace(one, kind=_kind_of(one.path)) for one in found.hits)
-        found = replace(found, hits=tuple(hits))
-    elif not (kinds or folder or tag or after or before or agent):
+    if not (where or kinds or folder or tag or after or before or agent):
         app.search_feedback.asked(call.caller, query, found.hits)
     return _page(found, offset, call.caller.kind == "agent", explain)
 
 
 def _page(found: SearchResponse, offset: int, agents: bool, explain: bool) -> Row:
     """Return the hits of one query: for an agent without the index's faults."""
-    empty = why_empty(found)
-    message = explain_answer(found, empty)
+    message = explain_answer(found)
     state = replace(found.state, faults=()) if agents else found.state
-    told = plain(found) | {"why_empty": empty, "message": message, "state": state}
+    told = plain(found) | {"message": message, "state": state}
     hits, lines = _for_agent if agents else _for_person, list[str]()
     for number, hit in enumerate(found.hits, offset + 1):
         lines += hits(number, hit, explain)
@@ -125,72 +119,32 @@ def memory_fetch(
     found = index.fetch(id, call.caller, max_tokens=max_tokens, offset=offset)
     if offset and not found.text:
         raise _no_more(offset, f"The text ends before 'offset' {offset}.")
-    kind: Any = found.kind
-    if where and where.kind == "linked":
-        kind = _kind_of(found.path)
-    else:
+    if where is None:
         app.search_feedback.fetched(call.caller, id, found.path, found.anchor)
-    text, how = Recalled(found.text, _origin(found, kind)), "--offset"
+    text, how = Recalled(found.text, _origin(found, found.kind)), "--offset"
     lines: list[str] = [DATA] if agents and text else []
     lines += [text or f"{found.path}{found.anchor} is there and empty: it holds no text."]
     if found.next_offset is not None:
         how = "call memory_fetch again with offset" if agents else how
         lines += [f"There is more: {how} {found.next_offset}."]
-    return Row(**plain(found) | {"kind": kind, "text": text}).saying(*lines)
+    return Row(**plain(found) | {"text": text}).saying(*lines)
 
 
-@operation("Say what a hit was worth", surfaces=NOT_MCP, writes=True)
-def search_feedback(
-    app: App,
-    call: Call,
-    hit: HitId,
-    verdict: Verdict,
-    query: Asked = "",
-    agent: Annotated[str, Arg("In whose memory it is kept; default: yours.")] = "",
-) -> Row:
-    """Say whether a search's hit was useful or wrong; the ranker learns from it.
-
-    Raises NotFound for a hit that is not there, BadArgument for one whose search nobody knows,
-    NotAllowed where no records are kept.
-    """
-    whose = known_agent(app, call.caller, agent) if agent else ""
-    return judge(app, call, query, hit, verdict, agent=whose)
-
-
-def judge(app: App, call: Call, query: str, hit: str, verdict: Any, *, agent: str = "") -> Row:  # noqa: ANN401
-    """Take a verdict on a hit down; `query` empty: that of the last search that showed it."""
-    from vaultmind.learn.feedback import Line
-
-    name, heard, query = hit.strip(), app.search_feedback, query.strip()
-    known = heard.shown(call.caller, query, name)
-    if known is not None:
-        stated = replace(known, query=query or known.query, signal=verdict)
-    elif query:
-        there = app.index.fetch(name, call.caller, max_tokens=1)
-        chunk = "" if "/" in name or "." in name else name
-        stated = Line("", query, there.path, verdict, there.anchor, chunk)
-    else:
-        said = f"No search of yours in the last half hour showed {name[:200]!r}: say in 'query' "
-        said += "what was asked."
-        raise BadArgument("query", query, "the words that were asked", said=said)
-    whose, kept, new = heard.judge(call.caller, stated, agent)
-    how = f"Kept in {whose}'s memory, for the ranker to learn from" if new else "Known"
-    told = {name: getattr(kept, name) for name in ("query", "path", "anchor")}
-    said = f"{how}: {kept.path}{kept.anchor} is {verdict} for “{kept.query}”."
-    return Row(agent=whose, **told, verdict=verdict, new=new, message=said)
+def judge(app: App, call: Call, hit: str, verdict: Any) -> str:  # noqa: ANN401
+    """Take a verdict on a hit of the caller's last searches down; return what was done in words."""
+    known = app.search_feedback.shown(call.caller, "", hit.strip())
+    if known is None:
+        said = f"No search of yours in the last half hour showed {hit.strip()[:200]!r}."
+        raise BadArgument("hits", hit, "the id of a hit that a search showed", said=said)
+    _, kept, new = app.search_feedback.judge(call.caller, replace(known, signal=verdict), "")
+    done = "is" if new else "was already"
+    return f"{kept.path}{kept.anchor} {done} {verdict} for “{kept.query}”."
 
 
 def _no_more(offset: int, said: str) -> BadArgument:
     """Return what to say of an offset behind the end."""
     again = "To begin again, leave the offset out."
     return BadArgument("offset", offset, "the last next_offset", said=f"{said} {again}")
-
-
-def _kind_of(path: str) -> Any:  # noqa: ANN401
-    """Return the kind of a linked folder's file: to its index all are notes."""
-    from vaultmind.index.taken import shape_of
-
-    return shape_of(path) or "text"
 
 
 # --- how a hit is told --------------------------------------------------------------------
@@ -221,9 +175,8 @@ def _hit_json(hit: Hit, to: Reader) -> dict[str, Any]:
     """Return a hit: for an agent its text with all that belongs to it, and why it is there."""
     if not to.mark:
         return plain(hit)
-    kept = ("id", "path", "anchor", "kind", "agent", "time", "session", "truncated")
+    kept = ("id", "path", "anchor", "kind", "agent", "time", "session", "message", "truncated")
     told: dict[str, Any] = {name: one for name in kept if (one := getattr(hit, name))}
-    told |= {"message": hit.message} if PLAIN_ID.fullmatch(hit.message) else {}
     why = [{"words": one.words, "share": one.share} for one in hit.why]
     return told | {"score": hit.score, "parts": hit.parts, "why": why, "text": _text_of(hit)}
 
@@ -267,45 +220,36 @@ def index(
     vectors: Annotated[bool, Arg("Wait for the vectors too.")] = True,
     timeout_seconds: Annotated[float, Arg("Give up after this long.", min=0, max=86400)] = 3600.0,
     anew: Annotated[bool, Arg("Build it anew from the vault first; cached vectors stay.")] = False,
-) -> IndexState:
+) -> Row:
     """Wait until all text (and all vectors) are searchable; tells how far it is."""
     if anew:
         app.index.reindex(call.report)
     app.index.wait_ready(timeout_seconds, vectors=vectors, report=call.report)
-    return seen_state(app, call.caller)
+    state = seen_state(app, call.caller)
+    return Row(**plain(state)).saying(*index_words(state))
 
 
 def seen_state(app: App, caller: Caller) -> IndexState:
-    """Return how far the index is, without the faults of files that a caller may not see."""
+    """Return how far the index is, with faults of files that a caller may see; an agent's first."""
     state, shown = app.index.state(), app.index.outlet.names
-    return replace(state, faults=tuple(one for one in state.faults if shown(one.path, caller)))
+    faults = tuple(one for one in state.faults if shown(one.path, caller))
+    most = SHOWN_FAULTS if caller.kind == "agent" else None
+    return replace(state, faults=faults[:most])
 
 
-def why_empty(found: SearchResponse) -> str:
-    """Return which of the empty answers this is; empty where there are hits."""
-    if found.answer == "nothing_found" and not found.hits and not found.state.embedder:
-        return "indexing" if found.state.loading else "no_embedder"
-    return "" if found.hits else found.answer
-
-
-def explain_answer(found: SearchResponse, empty: str) -> str:
+def explain_answer(found: SearchResponse) -> str:
     """Return in words how complete an answer is."""
-    state, still = found.state, f"Still indexing: {_indexed(found.state)}"
-    if empty == "no_query":
-        return "The query holds nothing to search for. Give a question or keywords."
-    if empty == "indexing":
-        loading = "Nothing holds these words, and vectors are still being loaded."
-        missing = f"{still}, and none of these matches yet."
-        return f"{loading if state.phase == 'ready' else missing} {AGAIN}"
+    state = found.state
+    going = state.phase in ("starting", "indexing")
     told = f"{found.omitted} more left out by max_tokens." if found.omitted else ""
-    if empty == "no_embedder":
-        told = "Nothing holds these words, and with no embedder at work meaning could not be "
-        told += "searched. Try other words."
-    elif empty:
-        meaning = "" if state.vectors < state.embeddable else ", by words and by meaning"
-        told = f"Nothing found: {_indexed(state)}{meaning}."
-    elif state.phase in ("starting", "indexing"):
-        told += f" {still}; there may be more."
+    if found.answer == "no_query":
+        return "The query holds nothing to search for. Give a question or keywords."
+    if going and found.hits:
+        told += f" Still indexing: {_indexed(state)}; there may be more."
+    elif going:
+        told = f"Still indexing: {_indexed(state)}, and none of these matches yet. {AGAIN}"
+    elif not found.hits:
+        told = f"Nothing found: {_indexed(state)}. {AGAIN if state.loading else ''}"
     lacks = (found.message, *(one for one in state.notes if one not in found.message))
     return " ".join(filter(None, (told.strip(), *lacks)))
 
@@ -319,15 +263,7 @@ def _indexed(state: IndexState) -> str:
     return f"{state.indexed} of {state.files} files are searchable{rest}"
 
 
-@tells(IndexState)
-def _state_json(state: IndexState, to: Reader) -> dict[str, Any]:
-    """Return how far the index is; of thousands of faults an agent is told the first."""
-    faults = state.faults[:SHOWN_FAULTS] if to.mark else state.faults
-    return plain(state) | {"faults": faults, "fault_count": len(state.faults)}
-
-
-@words(IndexState)
-def index_words(state: IndexState, to: Reader) -> Iterator[str]:
+def index_words(state: IndexState) -> Iterator[str]:
     """Yield how far the index is."""
     vectors = "vectors are being loaded" if state.loading else "by words only"
     if state.embedder:
@@ -335,14 +271,9 @@ def index_words(state: IndexState, to: Reader) -> Iterator[str]:
         vectors = f"vectors of {state.vectors:,} of {of} ({state.embedder})"
     yield f"Index {state.phase}: {_indexed(state)}, {counted(state.chunks, 'chunk')}, {vectors}."
     yield from state.notes
-    yield sends_words(state.sends_to)
+    what = "Texts of notes and questions leave this machine: they are sent to"
+    yield f"{what} {state.sends_to} to be embedded." if state.sends_to else ""
     faults = state.faults[:SHOWN_FAULTS]
     yield from (f"{one.severity}: {one.path}: {one.reason}" for one in faults)
     if more := len(state.faults) - len(faults):
         yield f"… and {counted(more, 'more file')}."
-
-
-def sends_words(host: str) -> str:
-    """Return that texts leave the machine, and where to; empty where they stay."""
-    what = "Texts of notes and questions leave this machine: they are sent to"
-    return f"{what} {host} to be embedded." if host else ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,24 +15,15 @@ from vaultmind.plural import counted
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, known_agent, own_agent, told_time
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, tells, words
+from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, plain, tells
 from vaultmind.types import Caller, Message, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.consolidate.types import Dropped, Settled
     from vaultmind.session.files import Head
-    from vaultmind.session.imports import Imported
 
-SAID: dict[str, str] = {
-    "written": "written",
-    "suggested": "waits for the person",
-    "denied": "not written",
-    "unchanged": "known already",
-    "not_found": "not found",
-    "dropped": "not kept",
-}
-_DO: dict[str, str] = {
+DO = {
     "no evidence": "log the message first, then quote it word for word",
     "not the user's words": "quote what the person said",
 }
@@ -51,11 +42,9 @@ tells("consolidate.types.Settled", "category fact evidence replaces outcome reas
       "category fact replaces outcome reason")  # fmt: skip
 tells("consolidate.types.SessionDone", "session agent by pending summary facts dropped notes")
 tells("consolidate.types.SummaryDone", words="id agent path text notes")
-tells("session.imports.Imported", words="messages sessions skipped left_out redacted faults")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
-Only = Annotated[str, Arg("Only this one, by its id.", max=op.MAX_ID)]
 Again = Annotated[str, Arg("A session that is done anew, by its id.", max=op.MAX_ID)]
 
 
@@ -90,17 +79,20 @@ class LastingFact:
     section: Annotated[Section | None, Arg()] = None
 
 
+Messages = Annotated[tuple[LoggedMessage, ...], Arg("In order.", max=500)]
+SELF = "With end: what they said of themselves that lasts."
+Claims = Annotated[tuple[StatedFact, ...], Arg(SELF, max=20)]
+
+
 @operation("Write the conversation down", writes=True)
 def session_log(
     app: App,
     call: Call,
-    messages: Annotated[tuple[LoggedMessage, ...], Arg("In order.", max=500)] = (),
+    messages: Messages = (),
     new_segment: Annotated[bool, Arg("A new subject begins.")] = False,
     end: Annotated[bool, Arg("The conversation is over.")] = False,
     recap: Recap = "",
-    facts: Annotated[
-        tuple[StatedFact, ...], Arg("With end: what they said of themselves that lasts.", max=20)
-    ] = (),
+    facts: Claims = (),
     session: Annotated[str, Arg("Default: this one.", max=op.MAX_ID)] = "",
     agent: Yours = "",
 ) -> Row:
@@ -116,9 +108,8 @@ def session_log(
 
     if not (messages or new_segment or end):
         raise BadArgument("messages", messages, "messages, new_segment or end", missing=True)
-    for name, value in (("recap", recap), ("facts", facts)):
-        if value and not end:
-            raise BadArgument(name, value, "only with `end`: it is told at the end")
+    if (recap or facts) and not end:
+        raise BadArgument("end", end, "true with recap and facts: they are told at the end")
     caller, log, now, named = call.caller, app.sessions, app.clock(), session.strip()
     whose = own_agent(app, caller, agent, "log its own conversations")
     talk = _conversation(app, caller, whose, named)
@@ -130,55 +121,34 @@ def session_log(
     logged = log.log_many(whose, kept, now=now, new_segment=new_segment, **at)
     app.search_feedback.cited_in(whose, kept)
     meant = logged.session or named or log.open_session(whose, talk)
-    last = meant or _just_ended(app, whose, talk, now)
     # The facts first: an ended session is read by consolidation, which then knows them.
     claims = [Told(one.text, one.quote, one.section) for one in facts]
-    told = app.reported.facts(whose, last, claims, caller) if facts else ()
+    told = tuple(map(_fate, app.reported.facts(whose, meant, claims, caller) if facts else ()))
     hosts = not named and is_hosts(talk)
     ended = log.end(whose, session=named, **at) if end and not hosts else ""
     here = ended or logged.session or (meant if hosts else "")
-    done = Row(agent=whose, session=here, segment=logged.segment, new=logged.new,
-               known=len(logged.refs) - logged.new, ended=bool(ended), recap=None)  # fmt: skip
-    lines = [" ".join(_said(done, bool(messages), new_segment, end, hosts))]
+    counts = {"new": logged.new, "known": len(logged.refs) - logged.new, "ended": bool(ended)}
+    done = Row(agent=whose, session=here, segment=logged.segment, **counts, recap=None, facts=told)
+    lines = [*_said(done, bool(messages), end, hosts)]
     if recap.strip():
-        number, left = app.reported.recap(whose, here or last, recap, caller)
+        number, left = app.reported.recap(whose, here or meant, recap, caller)
         each = "; ".join(f"“{sentence}” ({reason})" for sentence, reason in left)
-        kept_words = f"Recap: {counted(number, 'sentence')} kept."
-        lines.append(f"{kept_words} Left out: {each}." if each else kept_words)
+        lines.append(f"Recap: {counted(number, 'sentence')} kept.")
+        lines += [f"Left out: {each}."] if each else []
         done["recap"] = Row(kept=number, left_out=left)
-    done |= {"facts": tuple(map(_fate, told)), "message": "\n".join(lines)}
-    each = "; ".join(map(_fact_words, done["facts"]))
+    done["message"] = " ".join(lines)
+    each = "; ".join(map(_fact_words, told))
     return done.saying(*lines, Recalled(f"Facts: {each}." if each else "", "memory"))
 
 
 def _conversation(app: App, caller: Caller, agent: str, named: str) -> str:
-    """Return the conversation of a session that is named, else the one that the caller is in.
-
-    A person who names none means the running one: of several clients' none.
-    """
+    """Return the conversation of a session that is named, else the one that the caller is in."""
     from vaultmind.session.files import read_session
-    from vaultmind.vault.session_meta import PIPE
 
-    if named:
-        talk: str = read_session(app.reader, app.paths, agent, named)[1].meta.conversation
-        return talk
-    if caller.kind == "agent" or app.sessions.open_session(agent):
+    if not named:
         return caller.conversation
-    talks = {one.meta.conversation for one in app.sessions.heads(agent) if one.is_open}
-    pipes = [one for one in talks if one.startswith(PIPE)]
-    running = [one for one in pipes if app.sessions.open_session(agent, one)]
-    return running[0] if len(running) == 1 else ""
-
-
-def _just_ended(app: App, agent: str, conversation: str, now: datetime) -> str:
-    """Return the session of a conversation that ended a moment ago: more may be told of it."""
-    from vaultmind.session.files import time_or_none
-
-    heads = app.sessions.heads(agent)
-    own = [one for one in heads if not conversation or one.is_of(conversation)]
-    ended = time_or_none(own[-1].meta.ended) if own and not own[-1].meta.source else None
-    idle = timedelta(minutes=app.config.session.idle_minutes)
-    return own[-1].id if ended and now - ended < idle else ""
+    talk: str = read_session(app.reader, app.paths, agent, named)[1].meta.conversation
+    return talk
 
 
 def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> Message:
@@ -196,21 +166,20 @@ def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> 
     )
 
 
-def _said(done: Row, wrote: bool, began: bool, ends: bool, hosts: bool) -> Iterator[str]:
+def _said(done: Row, wrote: bool, ends: bool, hosts: bool) -> Iterator[str]:
     """Yield what came of a call in words. A host's own conversation is ended by the host."""
     where = f"{done['session']} of {done['agent']}"
-    none = f"{done['agent']} has no conversation open"
+    none = f"{done['agent']} has no conversation open."
     if wrote:
         known = f", {done['known']} stood there already" if done["known"] else ""
         written = f"{counted(done['new'], 'message')} written down"
         yield f"{written} in {where}, segment {done['segment']}{known}."
-    elif began:
-        begun = f"Segment {done['segment']} of {where} has begun."
-        yield begun if done["session"] else f"{none}: the next message begins one."
+    elif not ends:
+        yield f"Segment {done['segment']} of {where} has begun." if done["session"] else none
     if ends and hosts:
         yield "The conversation is written down by its host, which ends it."
     elif ends:
-        yield f"{where} has ended." if done["ended"] else f"{none}."
+        yield f"{where} has ended." if done["ended"] else none
 
 
 def _fate(fate: Settled) -> Row:
@@ -222,14 +191,14 @@ def _fate(fate: Settled) -> Row:
 
     reason = ""
     if fate.outcome not in ("written", "unchanged"):
-        do = _DO.get(fate.reason, "give it as it was said" if "not in evi" in fate.reason else "")
+        do = DO.get(fate.reason, "give it as it was said" if "not in evi" in fate.reason else "")
         reason = ": ".join(filter(None, (MEANS.get(fate.reason, fate.reason), do)))
     return Row(text=fate.fact, outcome=fate.outcome, reason=Recalled(reason, "memory"))
 
 
 def _fact_words(one: Row) -> str:
     because = f" ({one['reason']})" if one["reason"] else ""
-    return f"“{one['text']}” {SAID[one['outcome']]}{because}"
+    return f"“{one['text']}” {one['outcome'].replace('_', ' ')}{because}"
 
 
 @operation("The conversations there are", surfaces=op.LOCAL, persons=True)
@@ -274,7 +243,7 @@ def import_file(
     path: Annotated[str, Arg("The export file.", min=1, max=op.MAX_PATH)],
     one_session: Annotated[bool, Arg("Make one session of all that the file holds.")] = False,
     agent: op.Whose = "",
-) -> Imported:
+) -> Row:
     """Take the conversations of an export file into an agent's sessions."""
     from vaultmind.session.imports import import_file
 
@@ -284,15 +253,9 @@ def import_file(
     imported = import_file(app.sessions, Path(path), target, call.report, one=one_session)
     if imported.messages:  # the talk that is likely asked about is summarised meanwhile
         app.talks.heard(target, app.sessions.latest(target))
-    return imported
-
-
-@words("session.imports.Imported")
-def _imported_words(done: Imported, to: Reader) -> Iterator[str]:
-    yield from in_words(done)
-    if done.messages:
-        yield "Searchable in a moment. Facts and summaries are taken from it when you say so:"
-        yield "vaultmind consolidate --dry-run shows what, without it they are written."
+    done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
+    then = "Searchable in a moment; `vaultmind consolidate` takes facts and summaries from it."
+    return done.saying(*in_words(done), then if imported.messages else "")
 
 
 @operation("Settle an ended conversation", writes=True)
@@ -319,25 +282,25 @@ def memory_settle(
             raise NotFound(f"{session} of {whose} does not wait to be settled.")
         told = _settled(app, call, whose, session, facts)
         waiting.remove(session)
-    done = Row(agent=whose, facts=told, session="", waiting=len(waiting), known="", conversation="")
-    fates = Recalled("\n".join(map(_fact_words, told)), "memory")
+    told_words = Recalled("\n".join(map(_fact_words, told)), "memory")
     if not waiting:
-        return done.saying(fates, "No conversation waits to be settled.")
+        done = Row(agent=whose, facts=told, session="", waiting=0, known="", conversation="")
+        return done.saying(told_words, "No conversation waits to be settled.")
     next_, shown = waiting[-1], app.show(whose, call.caller).sections
-    known = "\n".join(
-        f"{f'^{one.block} ' if one.block else ''}{one.text}" for part in shown for one in part.facts
-    )
+    facts_known = (one for part in shown for one in part.facts)
+    known = "\n".join(f"^{one.block} {one.text}" if one.block else one.text for one in facts_known)
     said = app.reported.readable(whose, next_)
     text = "\n".join(f"[{name}] {message.role}: {message.text}" for name, message in said)
     if len(text) > MOST_CHARACTERS:
         half = MOST_CHARACTERS // 2
         text = f"{text[:half]}\n[…]\n{text[-half:]}"
     brain, talk = Recalled(known, "memory"), Recalled(text, next_)
-    done |= {"session": next_, "known": brain, "conversation": talk}
+    done = Row(agent=whose, facts=told, session=next_, waiting=len(waiting), known=brain,
+               conversation=talk)  # fmt: skip
     verb = "waits" if len(waiting) == 1 else "wait"
     waits = Verbatim(f"{counted(len(waiting), 'conversation')} of {whose} {verb}. {RULES}")
     heads = "\nKnown already:", f"\nConversation {next_}:"
-    return done.saying(fates, waits, heads[0], brain or "nothing", heads[1], talk)
+    return done.saying(told_words, waits, heads[0], brain or "nothing", heads[1], talk)
 
 
 def _settled(
@@ -346,7 +309,7 @@ def _settled(
     """Bring an agent's facts into memory, and mark the conversation as settled."""
     from vaultmind.consolidate.reported import Told
 
-    said, claims = dict(app.reported.readable(agent, session)), []
+    said, claims = dict(app.reported.readable(agent, session)), list[Told]()
     for number, one in enumerate(facts):
         if (name := one.message.strip("[]^ ")) not in said:
             allowed = f"the id of a message of {session}"
@@ -376,7 +339,6 @@ def consolidate(
     app: App,
     call: Call,
     agent: op.Anybodys = "",
-    session: Only = "",
     again: Again = "",
     dry_run: Annotated[bool, Arg("Write nothing, tell what would be.")] = False,
 ) -> Row:
@@ -387,23 +349,16 @@ def consolidate(
     """
     from vaultmind.consolidate.types import Request
 
-    session, again = session.strip(), again.strip()
-    if session and again:
-        raise BadArgument("again", again, "an id without `session`: it names what is done anew")
-    named = bool(agent or session or again)  # every agent has a session of one name
-    whose = known_agent(app, call.caller, agent) if named else ""
-    request = Request(whose, session, again, dry_run)
+    whose = known_agent(app, call.caller, agent) if agent or again else ""
+    request = Request(whose, again=again.strip(), dry_run=dry_run)
     with app.minion.unbound():  # who asks may have models work longer than they may by themselves
         done = app.consolidation.run(request, call.caller, call.report)
     outcomes = [fact.outcome for one in done.sessions for fact in one.facts]
-    reasons = [gone.reason for one in done.sessions for gone in one.dropped]
     said = f"{counted(len(done.sessions), 'session')}, "
     said += f"{counted(outcomes.count('written'), 'change')} of facts, "
     said += f"{counted(len(done.summaries), 'summary', 'summaries')}."
     if waiting := outcomes.count("suggested"):
         said += f" {waiting:,} for you to decide: vaultmind suggestions list"
-    if unclear := reasons.count("unclear alone"):
-        said += f" {counted(unclear, 'candidate')} left to an agent or a model."
     if not (done.sessions or done.summaries):
         said = "Nothing waits."
     said = f"Nothing was written; it would be: {said}" if dry_run else said
@@ -416,8 +371,7 @@ def background(app: App, caller: Caller) -> Row:
     if caller.kind == "agent":
         waiting = sum(agent == caller.agent for agent, _ in found.queue)
         return Row(waiting=waiting, words=f"{waiting:,} of your sessions wait")
-    words = [f"{counted(len(found.queue), 'session')} waiting"]
-    words += [f"{found.asked_for:,} until `vaultmind consolidate`"] if found.asked_for else []
+    said = f"{counted(len(found.queue), 'session')} waiting"
+    said += f" · {found.asked_for:,} until `vaultmind consolidate`" if found.asked_for else ""
     queue = [f"{session} ({agent})" for agent, session in found.queue]
-    told = {"asked_for": found.asked_for, "queue": queue}
-    return Row(waiting=len(queue), words=" · ".join(words), **told)
+    return Row(waiting=len(queue), words=said, queue=queue)

@@ -7,32 +7,47 @@ was made of a paragraph's words or drawn for it, hide wherever they stand in the
 One with `"lifted": true` shows it again, as an undo does. Over all devices' files the newest line
 of a message counts.
 One with `"erased": true` says that the words are gone: no lift outweighs it, however new.
+
+Forgetting reaches every kind of record: each registers here how it finds what said a fact.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.audit import moment
-from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS
-from vaultmind.memory.forget.kinds import Edit, RecordKind, Ref, key_of, kind_of
-from vaultmind.memory.match import is_specific, says_words
+from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS, block_ids, new_block
+from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.plural import counted
-from vaultmind.ports import Clock
+from vaultmind.ports import Clock, MessageFinder
 from vaultmind.types import Fact, MessageRef
-from vaultmind.vault.files import FileStat, stat_of
+from vaultmind.vault.bullets import MARKER, plain
+from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, stat_of
+from vaultmind.vault.parts import Part, name_part, parts
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths, agent_name
 
+CANDIDATES = 200
+"""Messages that are looked at for one fact."""
+
+_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
+_SOURCE = re.compile(r"/memory/(?:sessions|summaries)/")
+
+Edit = Callable[[str, Change], object]
+"""Changes a record through the gate: its path, and what makes the new text of the old."""
+Ref = MessageRef
+"""A message, or a part of a summary or episode: its record is a path then, without `.md` (of a run,
+with `.jsonl`), its block the part's; of a line of a run `L12`."""
 _UNIQUE = re.compile(
     r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|h)[0-9a-f]{12}\b.*"
     r"|.*\d{4}-\d{2}-\d{2}_\d{3,}\W.+"
@@ -49,11 +64,102 @@ _EPISODES = "/episodes/"
 ANYWHERE, ANY_SUMMARY = "", "/"
 """Stand for every session and every summary: a message with an id of its own stays hidden when its
 session was deleted by hand and its transcript is read anew."""
-LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
-"""Later times count as this one, so that a device's broken clock leaves room after it."""
 
 Name = tuple[str, str]
 """(session or summary, block or own id)."""
+
+
+class RecordKind(Protocol):
+    """A kind of record that may repeat a fact after it has left the brain."""
+
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
+        """Return what of this kind said a fact. `edit` gives ids to what has none yet."""
+        ...
+
+
+class Messages:
+    """The message that a fact names as its source, and those that say it in whatever order."""
+
+    def __init__(self, finder: MessageFinder) -> None:
+        self._finder = finder
+
+    def said(self, agent: str, fact: Fact, edit: Edit) -> list[Ref]:
+        """Return the fact's evidence and the messages whose words contain what it says."""
+        near = self._finder.messages_about(agent, fact.text, CANDIDATES)
+        own = [fact.evidence] if fact.evidence else []
+        return own + [ref for ref, text in near if says(text, fact.text)]
+
+
+class Summaries:
+    """Parts of the agent's summaries that say a fact, its active context among them.
+
+    Those too that tell it in other words, known by the messages that they name as their source.
+    Each gets a block id, by which it stays hidden wherever it moves.
+    """
+
+    def __init__(
+        self, reader: VaultReader, paths: VaultPaths, rng: random.Random,
+        messages: Messages | None = None,
+    ) -> None:  # fmt: skip
+        self._reader, self._paths, self._rng, self._messages = reader, paths, rng, messages
+
+    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
+        """Return the parts that say the fact, each named by its id."""
+        refs = self._messages.said(agent, fact, edit) if self._messages else []
+        cited = set(map(self._paths.link, refs))
+        summaries = (self._paths.root / self._paths.summaries(agent)).rglob("*.md")
+        paths = map(self._paths.relative, sorted(summaries))  # L1 before L2, which sums it up
+        return self._said_in(agent, [self._paths.active_context(agent), *paths], fact, cited, edit)
+
+    def _said_in(
+        self, agent: str, paths: Iterable[str], fact: Fact, cited: set[str], edit: Edit
+    ) -> Iterator[Ref]:
+        """Yield the parts that say it, each with an id; what cites one of them may say it, too."""
+        blocks: list[str] = []
+
+        def named(file: FileText | None) -> str:
+            text = file.text if file else ""
+            blocks.clear()
+            for part in reversed(parts(text)):
+                if _tells(part, fact, cited):
+                    block = part.block or new_block(block_ids(text), self._rng)
+                    new = text if part.block else name_part(text, part, block)
+                    if part.block or new != text:
+                        blocks.append(block)
+                        text = new
+            return text
+
+        for path in paths:
+            try:
+                file = self._reader.read(path)
+                if named(file) != file.text:
+                    edit(path, named)
+            except (NotFound, PathRefused, UnreadableNote):
+                continue  # not to be read, so not recalled either
+            record = path.removesuffix(".md")
+            cited |= {f"{record}#^{block}" for block in blocks}
+            yield from [Ref(agent, record, block) for block in blocks]
+
+
+def without_sources(text: str) -> str:
+    """Return a text as a reader sees it, without the links that only name where it comes from."""
+    return _LINK.sub(lambda m: "" if _SOURCE.search(m[1]) else m[2] or m[1], text)
+
+
+def key_of(ref: Ref) -> tuple[str, str, str]:
+    """Return (agent, session or summary, id of the message or part)."""
+    return ref.agent, ref.session, ref.block or ref.id
+
+
+def _tells(part: Part, fact: Fact, cited: set[str]) -> bool:
+    shown = without_sources(plain(MARKER.sub("", part.text, count=1))[0])
+    if says(shown, fact.text):
+        return True
+    cites = any(match[1] in cited for match in _LINK.finditer(part.text))
+    return cites and share_of(shown, fact.text) >= SAME_SHARE
+
+
+# --- tombstones --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +233,7 @@ class Hiding(Tombstones):
         clock: Clock,
     ) -> None:
         super().__init__(paths)
-        self._device, self._kinds, self._append, self._clock = device, tuple(kinds), append, clock
+        self._device, self._kinds, self._append, self._clock = device, kinds, append, clock
 
     def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
         """Hide messages and parts of summaries, for good where their words are erased.
@@ -138,7 +244,7 @@ class Hiding(Tombstones):
         new = [
             one for one in every if not (self.erased(one) if erased else self.hides(*key_of(one)))
         ]
-        self._write(new, erased=erased)
+        self._write(new, {"erased": True} if erased else {})
         return tuple(new)
 
     def show(self, refs: Iterable[Ref]) -> tuple[Ref, ...]:
@@ -146,71 +252,56 @@ class Hiding(Tombstones):
 
         What was erased stays hidden: its message may still stand in an export.
         """
-        shown = tuple(one for one in dict.fromkeys(refs) if self._may_show(one))
-        self._write(shown, lifted=True)
-        return shown
-
-    def _may_show(self, ref: Ref) -> bool:
-        known, names = self._known(ref.agent), _names(ref)
-        return bool(names & known.hidden) and not names & known.erased
+        shown = []
+        for ref in dict.fromkeys(refs):
+            known, names = self._known(ref.agent), _names(ref)
+            if names & known.hidden and not names & known.erased:
+                shown.append(ref)
+        self._write(shown, {"lifted": True})
+        return tuple(shown)
 
     def said(self, agent: str, facts: Iterable[Fact], edit: Edit) -> tuple[Ref, ...]:
         """Return everything of any kind of record that said one of the facts, each once."""
         found: dict[tuple[str, str, str], Ref] = {}
-        every = (
-            one for fact in facts for kind in self._kinds for one in kind.said(agent, fact, edit)
-        )
-        for ref in every:
-            if ref.id or key_of(ref) not in found:
-                found[key_of(ref)] = ref  # a link in a brain knows the block alone
+        for fact in facts:
+            for ref in (ref for kind in self._kinds for ref in kind.said(agent, fact, edit)):
+                if ref.id or key_of(ref) not in found:
+                    found[key_of(ref)] = ref  # a link in a brain knows the block alone
         return tuple(found.values())
 
-    def saying(self, agent: str, words: str, edit: Edit) -> tuple[Ref, ...]:
-        """Return what of an agent's own says some words that no fact says."""
-        if is_specific(words):
-            found: Iterable[Ref] = self.said(agent, [Fact(words, None)], edit)
-        else:
-            found = (ref for ref, text in self._near(agent, words) if says_words(text, words))
-        return tuple(ref for ref in found if ref.agent == agent)
-
-    def shown(self, agent: str, words: str) -> Iterator[str]:
-        """Yield the texts that hold some of the words and are not hidden."""
-        near = self._near(agent, words)
-        return (text for ref, text in near if not self.hides(*key_of(ref)))
-
-    def _near(self, agent: str, words: str) -> Iterator[tuple[Ref, str]]:
-        return (found for kind in self._kinds for found in kind.near(agent, words))
-
-    def _write(self, refs: Sequence[Ref], lifted: bool = False, erased: bool = False) -> None:
+    def _write(self, refs: Sequence[Ref], told: dict[str, bool]) -> None:
         for agent in dict.fromkeys(ref.agent for ref in refs):
             own = [ref for ref in refs if ref.agent == agent]
             time = self._clock().isoformat(timespec="milliseconds")
             path = self._paths.tombstones(agent_name(agent), self._device)
-            self._append(path, render_tombstones(own, time, lifted=lifted, erased=erased))
+            self._append(path, render_tombstones(own, time, **told))
 
 
 def hidden_words(refs: Sequence[Ref], said: str) -> str:
     """Return in words what was hidden, `said` being what it did; empty where nothing was."""
-    kinds = sorted(Counter(map(kind_of, refs)).items())
+    kinds = sorted(Counter(map(_kind, refs)).items())
     counts = (counted(number, name) for name, number in kinds)
     verb = "is" if len(refs) == 1 else "are"
     return f"{' and '.join(counts)} that {said} {verb} hidden from recall." if refs else ""
 
 
-def render_tombstones(
-    refs: Sequence[Ref], time: str, *, lifted: bool = False, erased: bool = False
-) -> str:
+def render_tombstones(refs: Sequence[Ref], time: str, **told: bool) -> str:
     """Return the lines that hide messages and parts of summaries, or show them again."""
-    told = {"time": time} | ({"lifted": True} if lifted else {})
-    told |= {"erased": True} if erased else {}
     lines = (
-        told
-        | ({"summary": one.session} if "/" in one.session else {"session": one.session})
-        | ({} if "/" in one.session else {"message": one.id})
-        | {"block": one.block}
+        {"time": time, **told, "summary": one.session, "block": one.block}
+        if "/" in one.session
+        else {"time": time, **told, "session": one.session, "message": one.id, "block": one.block}
         for one in refs
     )
     return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+def _kind(ref: Ref) -> str:
+    """Return what is named, in words."""
+    if "/" not in ref.session:
+        return "message"
+    other = "episode line" if _EPISODES in ref.session else "summary paragraph"
+    return "run message" if ref.session.endswith(".jsonl") else other
 
 
 def _hides(hidden: frozenset[Name], record: str, part: str) -> bool:
@@ -246,13 +337,12 @@ def _settled(stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
 
 def _with_unique(names: set[Name]) -> frozenset[Name]:
     """Return names with those that hold wherever they stand. A run's lines are only numbered."""
-    messages = {(ANYWHERE, n) for at, n in names if "/" not in at and _UNIQUE.fullmatch(n)}
-    parts = {
-        (ANY_SUMMARY, name)
+    unique = {
+        (ANY_SUMMARY if "/" in at else ANYWHERE, name)
         for at, name in names
-        if "/" in at and _EPISODES not in at and _UNIQUE_PART.fullmatch(name)
+        if _EPISODES not in at and (_UNIQUE_PART if "/" in at else _UNIQUE).fullmatch(name)
     }
-    return frozenset(names | messages | parts)
+    return frozenset(names | unique)
 
 
 def _read(path: Path) -> Iterator[tuple[float, frozenset[Name], dict[str, Any]]]:
@@ -263,5 +353,5 @@ def _read(path: Path) -> Iterator[tuple[float, frozenset[Name], dict[str, Any]]]
             summary, block = value.get("summary"), str(value.get("block") or "")
             record = str(summary or value.get("session") or "")
             own = "" if summary else str(value.get("message") or "")
-            if names := _names(MessageRef("", record, block.removeprefix("^"), own)):
-                yield min(moment(str(value.get("time"))), LATEST), names, value
+            if names := _names(Ref("", record, block.removeprefix("^"), own)):
+                yield moment(str(value.get("time"))), names, value
