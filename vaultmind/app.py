@@ -342,7 +342,7 @@ class App:
         return tuple(missing)
 
     def show(self, agent: str, caller: Caller) -> Shown:
-        """Return what an agent knows, with counts."""
+        """Return what an agent knows."""
         return show(self.reader, agent, caller, shows=self.index.outlet.shows)
 
     def start_context(

@@ -55,8 +55,6 @@ def test_a_fact_that_a_logged_message_says_is_written_with_it_as_evidence(app: A
     line = next(one for one in brain(app).splitlines() if "bridge" in one)
     assert " reported [[" in line and f"{body['session']}#^m1" in line
     assert "“I work as a bridge engineer”%%" in line
-    shown = answer(app, Call(PERSON), "memory_show", {}, "cli")
-    assert str(shown.words).count("Works as a bridge engineer") == 1, "new, and not once more"
 
 
 @pytest.mark.parametrize(

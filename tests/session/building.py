@@ -56,11 +56,9 @@ class Chats:
 
     def hold(self, messages: Sequence[Message]) -> None:
         """Hold a conversation."""
-        index, embedder = SegmentIndex("hash-1"), HashEmbedder()
-        for one in messages:
-            index.add(one)
-            if one.block in index.lacking:
-                index.give(one.block, embedder.embed_query(one.text))
+        embed = HashEmbedder().embed_query
+        long = {one.block: embed(one.text) for one in messages if count(one.text) >= 10}
+        index = SegmentIndex(messages, long, "hash-1")
         path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
         rolling = Rolling(session=SESSION, agent="main", language="en")
         view = View("main", SESSION, 1, path, tuple(messages), rolling, index, "en")

@@ -20,11 +20,8 @@ def said(number: int, text: str, role: Role = "user", day: str = "2026-02-20") -
 
 
 def talk(*texts: str, filler: int = 5) -> SegmentIndex:
-    index = SegmentIndex()
-    for number, text in enumerate((*FILLER * filler, *texts, *FILLER * filler)):
-        role = "assistant" if number % 2 else "user"
-        index.add(said(number, text, role))
-    return index
+    every = enumerate((*FILLER * filler, *texts, *FILLER * filler))
+    return SegmentIndex([said(n, text, "assistant" if n % 2 else "user") for n, text in every])
 
 
 def ask(text: str, tokens: int = 400, most: int | None = 3) -> RecallRequest:
@@ -37,11 +34,12 @@ def shown(index: SegmentIndex, asked: RecallRequest) -> str:
 
 
 def test_messages_of_several_days_stand_under_their_dates_within_the_room() -> None:
-    index = SegmentIndex()
+    messages = list[Message]()
     for number in range(60):
         text = f"The oven is {number} degrees hot" if number % 20 == 7 else FILLER[number % 4]
         day = f"2026-02-{20 + number // 20}"
-        index.add(said(number, text, day=day))
+        messages.append(said(number, text, day=day))
+    index = SegmentIndex(messages)
     text = shown(index, ask("How hot is the oven?", 400, 3))
     assert [line for line in text.split("\n") if "—" in line] == [
         "— 2026-02-20 —",

@@ -231,7 +231,7 @@ def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = F
             return None
         base = active.body_of(text) if active.speaks_of(text) == active.link(work.path) else ""
         body = mask(with_about(base, about, left.language, active.BODY_TOKENS)).text
-        return written.change(replace(left, body=body, slight=False), now)(file)
+        return written.change(replace(left, body=body), now)(file)
 
     path = by.reader.paths.active_context(work.agent)
     return by.gate.save(path, change, work.caller, reason) is not None

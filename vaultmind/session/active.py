@@ -24,11 +24,10 @@ from vaultmind.session.files import Hides
 from vaultmind.session.sentences import read, shortened
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
 from vaultmind.session.unkept import keeping
-from vaultmind.tokens import clip, count
+from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.edits import newline_of, set_property, with_newlines
 from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
-from vaultmind.vault.oneline import escape
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.session_meta import EXTRACTION, SessionMeta, is_hosts, runs
 from vaultmind.vault.transcript import Transcript, parse_session
@@ -64,12 +63,10 @@ class Leaves:
     said: datetime
     """When something was said in it last."""
     body: str
-    """Markdown of at most BODY_TOKENS tokens; empty where nothing was said."""
+    """Markdown of at most BODY_TOKENS tokens; empty where nothing worth telling was said."""
     where: str = ""
     """With which client and in which project it was held, in words."""
     language: str = "en"
-    slight: bool = False
-    """Whether it says nothing for which what is there should make way."""
     stat: FileStat | None = None
     """The stamp of the session's file when it was read."""
     title: str = ""
@@ -100,7 +97,6 @@ class ActiveContextFile:
             body=mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text,
             where=where_of(transcript.meta),
             language=language,
-            slight=_is_slight(rest, whole),
             stat=file.stat,
             title=title_of(told),
         )
@@ -109,7 +105,7 @@ class ActiveContextFile:
         """Return the change that tells of a session, under a person's own properties.
 
         None is made where a later session has left something, unless that is of a clock that was
-        wrong, nor for a slight one in the place of one that says something.
+        wrong, nor for one that left nothing.
         """
 
         def change(file: FileText | None) -> str | None:
@@ -118,9 +114,7 @@ class ActiveContextFile:
             head = before[: found.body_start] if found else ""
             same = speaks_of(before) == link(leaves.path)
             date = files.time_or_none(str(found.properties.get("date") or "")) if found else None
-            if not leaves.body or (leaves.slight and before[len(head) :].strip() and not same):
-                return None
-            if date and leaves.said < date <= now and not same:
+            if not leaves.body or (date and leaves.said < date <= now and not same):
                 return None
             when = leaves.said.strftime("%Y-%m-%d %H:%M")
             body = f"{', '.join(filter(None, (when, leaves.where)))}\n\n{leaves.body}"
@@ -197,11 +191,14 @@ def has_recap(text: str, session: str) -> bool:
 def active_context(messages: Sequence[Message], rolling: Rolling, max_tokens: int = 300) -> str:
     """Return what a conversation leaves for the next: Markdown of at most `max_tokens` tokens.
 
-    It is the sliding summary of all of it; empty where nothing was said at all. `messages` are
-    those that may be recalled, all or those that `rolling` does not hold.
+    It is the sliding summary of all of it; empty for a greeting, small talk, or a lone question
+    with its answer. `messages` are those that may be recalled, all or those that `rolling` does not
+    hold.
     """
     rest = summary.unfolded(messages, rolling.upto)
     whole = fold(rolling, rest, KEPT_TOKENS)
+    if not rolling.messages and _is_slight(whole, messages[0].speaker if messages else ""):
+        return ""
     before_tools = {one.block for one, after in pairwise(rest) if after.role == "tool"}
 
     def stays(line: Line) -> bool:
@@ -213,25 +210,14 @@ def active_context(messages: Sequence[Message], rolling: Rolling, max_tokens: in
         replace(one, text=shortened(one.text, LINE_TOKENS)) for one in whole.lines if stays(one)
     )
     fits = summary.fitting(replace(whole, lines=tuple(short)), max_tokens)
-    if fits.lines:
-        return summary.sections(fits, source_bullet)
-    spoken = (
-        text for one in messages if summary.is_spoken(one) for text in plain_sentences(one.text)
-    )
-    return escape(clip(next(spoken, ""), max_tokens // 3))
+    return summary.sections(fits, source_bullet)
 
 
-def _is_slight(messages: Sequence[Message], rolling: Rolling) -> bool:
-    """Tell whether what an earlier conversation left need not make way for this one.
-
-    So it is for a greeting, small talk, or a lone question with its answer.
-    """
-    lines = summary.lines_of(messages, 0, rolling.language)
-    lines = [one for one in lines if one.kind != "question"]
-    told = [one for one in lines if one.speaker in (messages[0].speaker, "user")]
-    words = sum(len(read(one.text, rolling.language).stems) for one in told)
-    decided = any(one.kind == "decision" for one in lines)
-    return not rolling.messages and words < SLIGHT_WORDS and not decided
+def _is_slight(whole: Rolling, first: str) -> bool:
+    """Tell whether nothing was decided, and who spoke first or the user said next to nothing."""
+    told = [one for one in whole.lines if one.speaker in (first, "user") and one.kind != "question"]
+    words = sum(len(read(one.text, whole.language).stems) for one in told)
+    return words < SLIGHT_WORDS and not any(one.kind == "decision" for one in whole.lines)
 
 
 # --- what is to be known of a session -----------------------------------------------------

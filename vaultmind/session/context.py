@@ -268,7 +268,7 @@ class _Draft:
         rag, view, is_explicit = self.config.auto_rag, self.view, self.request.budget is not None
         tokens, reserve = self.beside_window("earlier"), self._reserve()
         everything = self._pick(self.left - reserve)
-        fits = not (everything.older or everything.too_large)
+        fits = not everything.older and all(one.key for one in everything.entries)
         reason = "" if rag.enabled else "switched off"
         if fits and len(view.index.held) == len(view.messages):
             reason = "the whole conversation fits the window"
@@ -381,8 +381,6 @@ class _Draft:
         text = "\n".join([*lines, *([self.said] if self.said else [])])
         keys += self.asked.keys if self.whole else ()
         why = counted(len(picked.keys), "message") if picked.keys else ""
-        if picked.too_large:
-            self.drop(counted(picked.too_large, "message"), "too large for the window")
         if picked.older:
             self.drop(counted(picked.older, "older message"), "only the newest stay whole")
         path = (self.view.path,) if self.view else ()

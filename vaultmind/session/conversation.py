@@ -33,6 +33,7 @@ from vaultmind.session.summary import (
     still_said,
     unfolded,
 )
+from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.parts import without_hidden
@@ -68,7 +69,7 @@ class View:
     rolling: Rolling
     """The summary of the running segment, as it may be shown: each segment has its own."""
     index: SegmentIndex
-    """The whole session, all segments. It grows with the conversation."""
+    """The whole session, all segments."""
     language: str
     """Of the conversation: `en` where it cannot be told."""
     ended: bool = False
@@ -90,7 +91,7 @@ class Conversation:
         self._text = ""
         self._all: list[Message] = []
         """All that may be recalled, of every segment, secrets taken out."""
-        self._index, self._vector_state = SegmentIndex(), object()
+        self._index, self._index_state = SegmentIndex(), object()
         self._seen: object = None
         """Of what the view was made: the stamps of its files, and what is hidden."""
         self._view: View | None = None
@@ -109,7 +110,10 @@ class Conversation:
                     self._view = None
                     self._view = self._read(hidden)
                     self._seen = stamp, hidden, self._stamp(self._view.segment)
-            return self._view and replace(self._view, index=self._updated())
+            state = stamp, hidden, self._place.vectors.vector_state
+            if self._view and state != self._index_state:
+                self._index, self._index_state = self._searched(), state
+            return self._view and replace(self._view, index=self._index)
 
     def _stamp(self, segment: int) -> object:
         """Return the stamp of a segment's summary; one that is a link counts as none."""
@@ -146,24 +150,12 @@ class Conversation:
             ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
         )
 
-    def _updated(self) -> SegmentIndex:
-        """Return the index with what it lacked: messages, then vectors that are there by now.
-
-        It is made anew where other messages changed: vectors of two embedders differ, too.
-        """
-        vectors, held = self._place.vectors, self._index.held
-        if held != self._all[: len(held)] or vectors.embedder_id != self._index.embedder:
-            least = self._place.config.auto_rag.min_message_tokens
-            self._index = SegmentIndex(vectors.embedder_id, least)
-        for one in self._all[len(self._index.held) :]:
-            self._index.add(one)
-            self._vector_state = object()
-        lacking = self._index.lacking
-        if lacking and vectors.vector_state != self._vector_state:
-            self._vector_state = vectors.vector_state
-            for name, vector in vectors.message_vectors(self.path, lacking).items():
-                self._index.give(name, vector)
-        return self._index
+    def _searched(self) -> SegmentIndex:
+        """Return all messages, with the vectors that there are by now."""
+        vectors, least = self._place.vectors, self._place.config.auto_rag.min_message_tokens
+        long = {one.block or one.id for one in self._all if count(one.text) >= least}
+        found = vectors.message_vectors(self.path, long)
+        return SegmentIndex(tuple(self._all), found, vectors.embedder_id)
 
     # --- the summary ----------------------------------------------------------------------
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 import re
-import threading
-from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,7 +45,6 @@ NEIGHBOURS = ((1, 0.5, 0.45), (2, 0.3, 0.3))
 the one before it: an answer comes after its question."""
 NAMED, ASKING = 0.5, 0.1
 """Added to a message of a speaker whom the query names, taken from one that ends in a question."""
-MIN_VECTOR_TOKENS = 10
 RELEVANCE = 0.5
 """The best distance may be so much: 1 minus the relevance of the best message."""
 POINTS_BACK, FEW_TERMS, FEW_WORDS = 0.6, 2, 12
@@ -162,47 +160,27 @@ class Answer(NamedTuple):
     """The best relevance of one message, from 0 to 1; 1 minus it is the distance."""
 
 
+@lru_cache(maxsize=256)
+def _names(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(fold(text)))
+
+
+@lru_cache(maxsize=8192)
+def _stems(text: str, usual: str) -> tuple[str, Counter[str]]:
+    """Return the language of a message, and how often each of its stems stands in it."""
+    language = detect(text, usual)
+    return language, Counter(index_terms(text, language)[1].split())
+
+
+@dataclass(frozen=True, slots=True)
 class SegmentIndex:
-    """Messages in order, their words and vectors. Safe to use from threads."""
+    """Messages in order, and the vectors of those that have one by now."""
 
-    def __init__(self, embedder: str = "", min_tokens: int = MIN_VECTOR_TOKENS) -> None:
-        """Take the embedder's id and the least tokens of a message with a vector."""
-        with importing():  # numpy, if it comes now, with one thread: more only wait here
-            import numpy as np  # noqa: F401
-        self.embedder, self._min_tokens = embedder, min_tokens
-        self._lock = threading.RLock()
-        self.held: list[Message] = []
-        self.lacking: dict[str, int] = {}
-        """Places of those that should have a vector and have none yet, by block id (or own id)."""
-        self._postings: defaultdict[str, dict[int, int]] = defaultdict(dict)
-        """Where each stem stands, and how often there."""
-        self._lengths: list[int] = []
-        self._languages: Counter[str] = Counter()
-        self._speakers: defaultdict[str, list[int]] = defaultdict(list)
-        self._vectors: dict[int, Matrix] = {}
-
-    def add(self, message: Message) -> None:
-        """Take the next message."""
-        with self._lock:
-            place, stems = len(self.held), list[str]()
-            self.held.append(message)
-            if _is_said(message):
-                usual = next(iter(self._languages.most_common(1)), ("", 0))[0]
-                language = detect(message.text, usual)
-                stems = index_terms(message.text, language)[1].split()
-                self._languages[language] += 1
-                if count(message.text) >= self._min_tokens:
-                    self.lacking[message.block or message.id] = place
-            for stem, often in Counter(stems).items():
-                self._postings[stem][place] = often
-            self._lengths.append(len(stems))
-            for name in _WORD.findall(fold(message.speaker)):
-                self._speakers[name].append(place)
-
-    def give(self, name: str, vector: Matrix) -> None:
-        """Take the vector of a message that lacks it, by its block id (or own id)."""
-        with self._lock:
-            self._vectors[self.lacking.pop(name)] = vector
+    held: Sequence[Message] = ()
+    vectors: Mapping[str, Matrix] = field(default_factory=dict)
+    """By block id (or own id)."""
+    embedder: str = ""
+    """The id of what made the vectors."""
 
     def search(
         self,
@@ -215,32 +193,32 @@ class SegmentIndex:
 
         Those `without` need not be found: they are in the window.
         """
-        import numpy as np
+        with importing():  # with one thread: more only wait here
+            import numpy as np
 
-        with self._lock:
-            if not self.held:
-                return Answer()
-            languages = [one for one, _ in self._languages.most_common(MAX_LANGUAGES) if one]
-            terms = [one for one in query_terms(text, languages) if one.stems and not one.stop]
-            names = {*_WORD.findall(fold(text))} & self._speakers.keys()
-            named = names if len(self._speakers) > 1 else set()
-            about = [term for term in terms if term.plain not in named] or terms
-            telling = len(telling_terms(about))
-            said = np.array([_is_said(one) for one in self.held])
-            asks = np.array([bool(_ASKS.search(one.text[-MOST_CHARACTERS:])) for one in self.held])
-            score, covered = self._by_words(about if telling else [])
-            meaning = self._by_meaning(vector if telling else None)
-            extra = asks * np.float32(-ASKING)
-            for name in named:
-                extra[self._speakers[name]] += NAMED
-            own = (1 - (1 - covered) * (1 - meaning)) * said
-            open_ = said & np.array([key_of(one) not in without for one in self.held])
-            for at in np.flatnonzero(asks & (own > 0)).tolist():
-                if only_asks(self.held[at].text, text):
-                    reply = self.held[at + 1] if said[at + 1 : at + 2].any() else None
-                    if reply and says_something(reply.text, text):
-                        own[at + 1] = max(own[at + 1], GIVEN_ON * own[at])
-                    own[at], open_[at] = 0.0, False
+        if not self.held:
+            return Answer()
+        stems, languages = self._read()
+        terms = [one for one in query_terms(text, languages) if one.stems and not one.stop]
+        speakers = [_names(one.speaker) for one in self.held]
+        names = frozenset[str]().union(*speakers)
+        named = names & _names(text) if len(names) > 1 else frozenset[str]()
+        about = [term for term in terms if term.plain not in named] or terms
+        telling = len(telling_terms(about))
+        said = np.array([_is_said(one) for one in self.held])
+        asks = np.array([bool(_ASKS.search(one.text[-MOST_CHARACTERS:])) for one in self.held])
+        score, covered = _by_words(stems, about if telling else [])
+        meaning = self._by_meaning(vector if telling else None)
+        extra = np.array([NAMED * len(one & named) for one in speakers], np.float32)
+        extra -= np.float32(ASKING) * asks
+        own = (1 - (1 - covered) * (1 - meaning)) * said
+        open_ = said & np.array([key_of(one) not in without for one in self.held])
+        for at in np.flatnonzero(asks & (own > 0)).tolist():
+            if only_asks(self.held[at].text, text):
+                reply = self.held[at + 1] if said[at + 1 : at + 2].any() else None
+                if reply and says_something(reply.text, text):
+                    own[at + 1] = max(own[at + 1], GIVEN_ON * own[at])
+                own[at], open_[at] = 0.0, False
         fused = np.zeros(len(said), np.float32)
         for found, share in ((score * said, 1.0), (meaning * said, MEANING_WEIGHT)):
             spread = found.copy()
@@ -254,38 +232,15 @@ class SegmentIndex:
         hits = [(at, float(around[at])) for at in _order(fused, 2 * depth)]
         return Answer(hits, telling, float(own[open_].max(initial=0.0)))
 
-    def _by_words(self, terms: Sequence[Term]) -> tuple[Matrix, Matrix]:
-        """Return BM25 of each message divided by its best, and its share of the telling words.
-
-        The rare ones count most; 0 where what a message holds is too common to mean anything.
-        """
-        import numpy as np
-
-        size = len(self.held)
-        score, held = np.zeros(size, np.float32), np.zeros(size, np.float32)
-        shared, total = np.zeros(size, np.int16), 0.0
-        lengths = np.array(self._lengths, np.float32)
-        norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
-        telling = {one.plain for one in telling_terms(terms)}
-        found: list[tuple[float, str, dict[int, int]]] = []
-        for term in terms:
-            places: dict[int, int] = {}
-            for stem in term.stems:
-                for place, often in self._postings.get(stem, {}).items():
-                    places[place] = max(often, places.get(place, 0))
-            weight = math.log(1 + (size - len(places) + 0.5) / (len(places) + 0.5))
-            found.append((weight, term.plain, places))
-        for weight, word, places in sorted(found, key=lambda one: one[0])[-MAX_TERMS:]:
-            at = np.fromiter(places.keys(), np.intp, len(places))
-            count_ = np.fromiter(places.values(), np.float32, len(places))
-            score[at] += weight * count_ * (K1 + 1) / (count_ + norm[at])
-            if word in telling:
-                held[at] += weight
-                shared[at] += 1
-                total += weight
-        earned = (held >= EARNED) | (shared > 1)
-        best = float(score.max(initial=0.0)) or 1.0
-        return score / best, np.where(earned, held / (total or 1.0), np.float32(0))
+    def _read(self) -> tuple[list[Counter[str]], list[str]]:
+        """Return the stems of each message, and the languages spoken most."""
+        stems, languages = list[Counter[str]](), Counter[str]()
+        for one in self.held:
+            usual = max(languages, key=languages.__getitem__, default="")
+            language, found = _stems(one.text, usual) if _is_said(one) else ("", Counter[str]())
+            stems.append(found)
+            languages.update([language] if _is_said(one) else ())
+        return stems, [one for one, _ in languages.most_common(MAX_LANGUAGES) if one]
 
     def _by_meaning(self, vector: Matrix | None) -> Matrix:
         """Return the closeness in meaning of each message, from 0 to 1."""
@@ -293,13 +248,43 @@ class SegmentIndex:
 
         meaning = np.zeros(len(self.held), np.float32)
         scale = scale_of(self.embedder)
-        own = {at: row for at, row in self._vectors.items()
-               if vector is not None and len(row) == len(vector)}  # fmt: skip
+        rows = (self.vectors.get(one.block or one.id) for one in self.held)
+        own = {at: row for at, row in enumerate(rows)
+               if row is not None and vector is not None and len(row) == len(vector)}  # fmt: skip
         if own and vector is not None:
             near = np.stack([*own.values()]) @ vector
             near = (near - scale.nothing) / (scale.same - scale.nothing)
             meaning[[*own]] = np.clip(near, 0.0, 1.0)
         return meaning
+
+
+def _by_words(stems: Sequence[Counter[str]], terms: Sequence[Term]) -> tuple[Matrix, Matrix]:
+    """Return BM25 of each message divided by its best, and its share of the telling words.
+
+    The rare ones count most; 0 where what a message holds is too common to mean anything.
+    """
+    import numpy as np
+
+    size = len(stems)
+    score, held = np.zeros(size, np.float32), np.zeros(size, np.float32)
+    shared, total = np.zeros(size, np.int16), 0.0
+    lengths = np.array([one.total() for one in stems], np.float32)
+    norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
+    telling = {one.plain for one in telling_terms(terms)}
+    found: list[tuple[float, str, Matrix]] = []
+    for term in terms:
+        often = np.array([max(one[stem] for stem in term.stems) for one in stems], np.float32)
+        there = int(np.count_nonzero(often))
+        found.append((math.log(1 + (size - there + 0.5) / (there + 0.5)), term.plain, often))
+    for weight, word, often in sorted(found, key=lambda one: one[0])[-MAX_TERMS:]:
+        score += weight * often * (K1 + 1) / (often + norm)
+        if word in telling:
+            held += weight * (often > 0)
+            shared += often > 0
+            total += weight
+    earned = (held >= EARNED) | (shared > 1)
+    best = float(score.max(initial=0.0)) or 1.0
+    return score / best, np.where(earned, held / (total or 1.0), np.float32(0))
 
 
 def _order(values: Matrix, depth: int) -> list[int]:

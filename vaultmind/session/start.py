@@ -92,7 +92,7 @@ def start_context(
     brain = plain_text(with_days(facts))
     left = begins.max_tokens - min(count(active), ACTIVE_TOKENS, begins.max_tokens // 2)
     identity = _cut(identity, left - min(count(brain), left // 2), "identity", dropped)
-    brain = _cut_brain(facts, brain, left - count(identity), dropped)
+    brain = _cut_brain(facts, left - count(identity), dropped)
     left = begins.max_tokens - count(identity) - count(brain)
     active = _cut(active, left, "active context", dropped)
     names: tuple[PartName, ...] = ("identity", "brain", "active context")
@@ -156,13 +156,11 @@ def _cut(text: str, room: int, name: str, dropped: list[Dropped]) -> str:
     return shown
 
 
-def _cut_brain(text: str, whole: str, room: int, dropped: list[Dropped]) -> str:
+def _cut_brain(text: str, room: int, dropped: list[Dropped]) -> str:
     """Return a brain without as many of its least important facts as must go.
 
     By section; in a section what we wrote goes before what the person typed, then the older.
     """
-    if count(whole) <= room:
-        return whole
 
     def importance(one: PlacedFact) -> tuple[int, bool, str, int]:
         fact = one.fact

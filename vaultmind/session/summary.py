@@ -229,11 +229,6 @@ def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
     return any(len(wanted & set(o.stems)) >= enough for _, o in after if not o.puts_off)
 
 
-def lines_of(messages: Sequence[Message], before: int, language: str) -> list[Line]:
-    """Return every sentence that says something of the messages after the first `before`."""
-    return _merged((), _read_lines(keeping(messages), before, language))
-
-
 def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:
     """Return old lines and new, without small talk, questions answered at once and repetitions."""
     kept = list(old)
@@ -342,10 +337,10 @@ def parse_rolling(text: str) -> Rolling:
     """Return what a summary's file says, however it was edited; never raises."""
     found = front_matter(text)
     values = found.properties if found else {}
-    named = {name: said for name in NAMES if (said := _text(values.get(name)))}
-    messages = int(_number(values.get("messages"), 2**32))
+    named = {name: str(values[name]).strip() for name in NAMES if values.get(name)}
+    messages = values.get("messages")
     lines = ordered(line for bullet in bullets(text) if (line := _line(bullet)))
-    return Rolling(**named, messages=messages, lines=lines)
+    return Rolling(**named, messages=messages if isinstance(messages, int) else 0, lines=lines)
 
 
 def rendered(rolling: Rolling) -> str:
@@ -362,24 +357,12 @@ def _line(bullet: Bullet) -> Line | None:
     match = _COMMENT.search(bullet.raw)
     try:
         known = json.loads(match[1]) if match else {}
-    except (ValueError, RecursionError):
+        kind, at, weight = known["kind"], int(known["at"]), float(known["w"])
+        source, speaker = known["from"].strip(), known["by"].strip()
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
-    if not isinstance(known, dict) or known.get("kind") not in KINDS:
-        return None
-    return Line(
-        bullet.text,
-        known["kind"],
-        bullet.block,
-        _text(known.get("from")),
-        int(_number(known.get("at"), 2**32)),
-        _number(known.get("w"), 10**3),
-        _text(known.get("by")),
+    return (
+        Line(bullet.text, kind, bullet.block, source, at, weight, speaker)
+        if kind in KINDS
+        else None
     )
-
-
-def _text(value: object) -> str:
-    return str(value).strip() if isinstance(value, (str, int, float)) else ""
-
-
-def _number(value: object, most: int) -> float:
-    return value if isinstance(value, (int, float)) and 0 <= value < most else 0

@@ -1,8 +1,7 @@
 """What waits for an answer, and the last messages before it, each whole.
 
 Of a tool's result its name and its beginning stand for the whole. A message that is larger than
-half of the room is passed over with a mark, so that one long paste does not cost the conversation
-around it.
+half of the room is cut, so that one long paste does not cost the conversation around it.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from typing import NamedTuple
 
 from vaultmind.redact import mask
 from vaultmind.session.recall import key_of
-from vaultmind.tokens import count
+from vaultmind.tokens import clip, count
 from vaultmind.types import Message
 
 TOOL_CHARACTERS = 200
 """Of a tool's result that are shown."""
-TOO_LARGE, WORTH_GOING_ON = 0.5, 0.25
-"""Share of the room beyond which a message is passed over while such a share of it is left."""
+TOO_LARGE = 0.5
+"""Share of the room to which a message is cut."""
 DAY_TOKENS = 10
 """What a line with a date costs at most."""
 MOST_UNANSWERED, MOST_OF_A_TURN = 3, 1000
@@ -45,7 +44,7 @@ class Waiting(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A message as it is shown; a gap has no key."""
+    """A message as it is shown; one that was cut has no key."""
 
     text: str
     key: str = ""
@@ -60,8 +59,6 @@ class Picked(NamedTuple):
     entries: Sequence[Entry] = ()
     older: int = 0
     """Messages before the first of them."""
-    too_large: int = 0
-    """Messages that were passed over."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -101,34 +98,30 @@ def pick(
     messages: Sequence[Message], room: int, words: dict[str, str], most: int, out: Collection[str]
 ) -> Picked:
     """Return the newest messages that fit, other than those left `out`."""
-    entries, too_large = list[Entry](), 0
+    entries = list[Entry]()
     left, at, oldest = room, len(messages), max(0, len(messages) - most)
     while at > oldest:
         one = messages[at - 1]
         if key_of(one) not in out:
-            entry = _shown(one, words)
+            entry = _shown(one, words, int(TOO_LARGE * room))
             days = {other.day for other in entries}
             dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and entry.day not in days else 0
-            cost = count(f"{entry.text}\n") + dates
-            if cost > left:
-                if cost <= TOO_LARGE * room or left < WORTH_GOING_ON * room:
-                    break
-                too_large += 1
-                entry, cost = Entry(GAP), count(f"{GAP}\n")
-            if entry.key or (entries and entries[-1].key):
-                entries.append(entry)
-                left -= cost
+            left -= count(f"{entry.text}\n") + dates
+            if left < 0:
+                break
+            entries.append(entry)
         at -= 1
-    while entries and not entries[-1].key:
-        entries.pop()
-    return Picked(entries[::-1], at, too_large)
+    return Picked(entries[::-1], at)
 
 
-def _shown(message: Message, words: dict[str, str]) -> Entry:
-    """Return a message as it is shown."""
+def _shown(message: Message, words: dict[str, str], most: int) -> Entry:
+    """Return a message as it is shown, in so many tokens at most."""
     said = message.text.strip()
     who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
-    whole = bool(said)
+    key, whole = key_of(message), bool(said)
     if message.role == "tool" and len(said) > TOOL_CHARACTERS:
         said, whole = f"{said[:TOOL_CHARACTERS]} {GAP}", False
-    return Entry(f"{who}: {said}", key_of(message), whole, message.time[:10])
+    text = f"{who}: {said}"
+    if count(text) > most:
+        text, key, whole = clip(text, most), "", False
+    return Entry(text, key, whole, message.time[:10])

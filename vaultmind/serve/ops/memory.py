@@ -116,26 +116,22 @@ def _check_update(op: str | None, utterance: str, message_id: str, given: dict[s
 
 @operation("What do you know about me")
 def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
-    """Every lasting fact, with counts and files: for 'what do you know about me?'. To find one
+    """Every lasting fact, and where it stands: for 'what do you know about me?'. To find one
     thing use memory_search.
     """
     target, agents = known_agent(app, call.caller, agent), call.caller.kind == "agent"
     shown = app.show(target, call.caller)
-    older = (fact for section in shown.sections for fact in section.facts)
-    facts = [*shown.new, *(fact for fact in older if fact not in shown.new)]
+    facts = [fact for section in shown.sections for fact in section.facts]
     app.voice.note_shown(call.caller, target, facts)
-    counts, last, told = shown.counts, shown.last_session, plain(shown)
+    told = plain(shown)
     text = Recalled("\n".join(_facts(shown, agents)), f"the brain of {shown.agent}")
-    lines = [f"What {shown.agent} knows: {counted(counts.facts, 'fact')}."]
-    if counts.facts:
+    lines = [f"What {shown.agent} knows: {counted(len(facts), 'fact')}."]
+    if facts:
         lines += [DATA, text] if agents else [text]
-    besides = [f"{name} {one:,}" for name, one in plain(counts).items() if one and name != "facts"]
-    lines += [f"Besides: {', '.join(besides)}."] if besides else []
-    lines += [f"Last session: {last.id}, {counted(last.messages, 'message')}."] if last else []
     if shown.files:
         lines += [f"Files to read, edit or delete: {', '.join(shown.files)}"]
     if agents:
-        del told["sections"], told["new"]
+        del told["sections"]
         told["facts"] = text
     return Row(**told).saying(*lines, *shown.notes)
 
@@ -143,20 +139,13 @@ def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
 def _facts(shown: Shown, agents: bool) -> Iterator[str]:
     """Yield an agent's facts by section, each with the id by which it can be forgotten.
 
-    What is new comes first. A person is told of each how it came there.
+    A person is told of each how it came there.
     """
     from vaultmind.memory.contradictions import told
 
-    if shown.new:
-        yield "## New, reported by an agent (`vaultmind undo` takes the last change back)"
-    for fact in shown.new:
-        quote = f" (“{fact.quote}”)" if fact.quote and not agents else ""
-        yield f"- {fact.text}{quote}" + (f" ^{fact.block}" if fact.block else "")
     for section in shown.sections:
-        older = [fact for fact in section.facts if fact not in shown.new]
-        if older or not section.facts:
-            yield f"## {section.heading}" if section.heading else "##"
-        for fact in older:
+        yield f"## {section.heading}" if section.heading else "##"
+        for fact in section.facts:
             source = " ".join(filter(None, (fact.how, fact.written))) or "typed"
             line = told(fact) if agents else f"{fact.text}  ({source})"
             yield f"- {line}" + (f" ^{fact.block}" if fact.block else "")
