@@ -200,7 +200,7 @@ class App:
             hides=self.tombstones.hides,
             talks=self.talks,
             memory=self.long_term,
-            embedder=self._embedder_now,
+            vector=self.index.message_vectors.query_vector,
             config=config,
             excludes=self.index.outlet.excludes,
         )
@@ -308,9 +308,6 @@ class App:
             self.clock,
             self._device_name,
         )
-
-    def _embedder_now(self) -> Embedder | None:
-        return self.index.message_vectors.embedder
 
     @cached_property
     def reported(self) -> Reported:

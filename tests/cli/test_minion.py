@@ -1,8 +1,8 @@
-"""`vaultmind minion`: trying, choosing and showing a model, with a real one."""
+"""`vaultmind minion`: which models there are, with a real one."""
 
 from __future__ import annotations
 
-import tomllib
+import json
 from pathlib import Path
 
 import pytest
@@ -28,23 +28,16 @@ def config_file(machine: Machine) -> Path:
 
 
 @pytest.mark.minion
-def test_a_model_is_tried_and_once_it_is_written_down_shown(machine: Machine) -> None:
-    # That it needs careful settings here may be known already: the crash has a test of its own.
+def test_a_model_that_is_written_down_is_shown(machine: Machine) -> None:
     learn(machine.config.state_dir, read_head(gguf()).key, safe=True)
-    used = machine.run("minion", "use", str(gguf()))
-    assert (used["key"], used["value"]) == ("minion.model", str(gguf()))
-    off = machine.run("minion", "use", "extractive", "--for", "rerank")
-    assert off["path"] == str(config_file(machine)) and not config_file(machine).exists()
-    assert tomllib.loads(used["lines"])["minion"] == {"model": str(gguf())}
-    lines = "\n".join((used["lines"], *off["lines"].splitlines()[1:]))
+    lines = f"[minion]\nmodel = {json.dumps(str(gguf()))}\nrerank = 'extractive'\n"
     config_file(machine).write_text(lines, "utf-8")
     found = machine.run("minion", "status")
     assert found["purposes"]["extraction"] == [str(gguf()), "extractive"]
     assert found["purposes"]["rerank"] == ["extractive"]
     (model,) = found["models"]
     assert (model["kind"], model["problem"]) == ("gguf", "")
-    assert model["trained_tokens"] == model["context_tokens"] == 8192
-    assert model["safe"] and model["tokens_per_second"] > 0
+    assert model["trained_tokens"] == model["context_tokens"] == 8192 and model["safe"]
 
 
 def test_status_says_what_is_wrong_with_a_model_that_is_configured(machine: Machine) -> None:

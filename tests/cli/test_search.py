@@ -11,19 +11,16 @@ from vaultmind.cli.options import Settings
 
 
 @pytest.mark.parametrize(
-    ("missing", "phase", "waits"),
-    [(4000, "ready", 1), (3, "ready", 2), (4000, "indexing", 2), (3, "indexing", 3)],
+    ("phase", "waits"),
+    [("ready", 2), ("indexing", 3)],
 )
-def test_a_question_waits_for_text_and_never_long_for_vectors(
-    missing: int, phase: str, waits: int
-) -> None:
+def test_a_question_waits_for_text_and_never_long_for_vectors(phase: str, waits: int) -> None:
     asked: list[dict[str, Any]] = []
 
     class Indexing:
         def call(self, op: str, args: dict[str, Any], report: object) -> dict[str, Any]:
             asked.append(args)
-            counts = {"embeddable": 5000, "vectors": 5000 - missing}
-            return {"phase": phase, "embedder": "use", **counts}
+            return {"phase": phase}
 
     settings = Settings()
     settings.backend = Indexing()  # type: ignore[assignment]

@@ -97,7 +97,6 @@ class House:
     config: Config
     talks: Chats = field(default_factory=Chats)
     memory: Shelf = field(default_factory=Shelf)
-    embedder: Any = field(default_factory=HashEmbedder)
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the vault."""
@@ -124,7 +123,7 @@ class House:
             hides=lambda *part: False,
             talks=self.talks,
             memory=self.memory,
-            embedder=lambda: self.embedder,
+            vector=HashEmbedder().embed_query,
             config=self.config,
         )
         return builder.build(BuildRequest("main", pending=pending, **request), caller)

@@ -116,8 +116,7 @@ def link() -> None:
 
 
 plain("unlink", "plans.unlink", "source:name")
-plain("links", "plans.links", code=lambda told: int(
-    any(not one["there"] or one["phase"] == "failed" for one in told["sources"])))  # fmt: skip
+plain("links", "plans.links")
 
 
 @made("episodes.gain")
@@ -177,10 +176,10 @@ def feedback() -> None:
 
 
 @made("models.model_train", only=("kind", "min_lessons", "force", "since_days"),
-      patience=TRAINING_SECONDS, code=lambda job: int(
-          job["state"] in ("failed", "cancelled") or not job["begun"]))  # fmt: skip
+      given={"wait_seconds": TRAINING_SECONDS},
+      code=lambda job: int(job["state"] != "done"))  # fmt: skip
 def model_train() -> None:
-    """Learn in the background, try what was learnt, and use it if it is better.
+    """Learn, try what was learnt, and use it if it is better; it goes on when you stop waiting.
 
     Example: vaultmind model train --kind ranker
     """
@@ -408,7 +407,6 @@ def context(settings: Settings, args: Args) -> int:
 @made("sessions.session_log", "[messages:text…]", only=(),
       also=[option("--role", help="Who speaks. [default: user]"),
             option("--id", metavar="ID", help="The same id again is not written twice."),
-            option("--speaker", metavar="NAME", help="The speaker's name."),
             option("--file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True),
                    help="Messages as JSON Lines ({role, content, id?, …}); - is stdin.")],
 )  # fmt: skip

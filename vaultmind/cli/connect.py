@@ -33,10 +33,7 @@ from vaultmind.client import hook
 from vaultmind.config import Config, user_config_path
 from vaultmind.config.links import FOLDER
 from vaultmind.errors import ConfigError
-from vaultmind.plural import counted
-from vaultmind.session import spool
 from vaultmind.session.uses import TOOLS
-from vaultmind.vault.paths import VaultPaths
 
 BACKUP = ".vaultmind-backup-"
 SERVERS = "mcpServers"
@@ -54,7 +51,6 @@ MATCHERS = {
 NO_RULES = """\
 {title} has no deny rules: if you also give it tools that edit files or run commands, they can
 change the memory past VaultMind, and approve in your place."""
-NO_AGENT = "There is no agent {agent!r} in this vault yet: it has no identity. Make it: {program}"
 Content = dict[str, Any]
 
 
@@ -112,10 +108,13 @@ def read(path: Path) -> tuple[str, Content]:
     return text, content
 
 
-def edited(path: Path, edit: Callable[[Content], None]) -> tuple[str, str]:
-    """Return a file's text before and after an edit of the object in it; emptied, the file goes.
+def change(
+    path: Path, edit: Callable[[Content], None], *, write: bool
+) -> tuple[str, str, str | None]:
+    """Edit the object in a file; return what changes in words, the new text and the backup.
 
-    Raises ConfigError for a file that cannot be edited.
+    The backup is None where nothing was written, and empty where no file was before. Raises
+    ConfigError for a file that cannot be edited.
     """
     try:
         before, content = read(path)
@@ -129,24 +128,22 @@ def edited(path: Path, edit: Callable[[Content], None]) -> tuple[str, str]:
         )
         raise
     if after == content:
-        return before, before
+        return "", before, None
     found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
-    text = json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)
-    return before, f"{text}\n" if after else ""
-
-
-def save(path: Path, before: str, after: str) -> str:
-    """Write a file, or remove it; return the backup of what was there, if anything was."""
+    text = f"{json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)}\n"
+    lines = before.splitlines(), text.splitlines()
+    diff = "\n".join(difflib.unified_diff(*lines, f"{path} now", f"{path} then", lineterm="", n=2))
+    if not write:
+        return diff, text, None
     backup = f"{path}{BACKUP}{datetime.now().astimezone():%Y%m%d-%H%M%S-%f}" if before else ""
-    if before:
+    if backup:
         shutil.copy2(path, backup)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.name == "settings.local.json":
         _kept_from_git(path.parent.parent)
-    path.write_text(after, "utf-8")  # through a dotfiles user's link
-    if not after:
-        path.resolve().unlink()
-    return backup
+    path.write_text(text, "utf-8")  # through a dotfiles user's link
+    was = f"; as it was before: {backup}" if backup else ""
+    return f"{diff}\n\n{bold('Written:')} {path}{was}", text, backup
 
 
 def _kept_from_git(project: Path) -> None:
@@ -235,20 +232,18 @@ def settings_file(servers: Path) -> Path:
     return project / ".claude" / "settings.local.json"
 
 
-def deny_rules(config: Config, others: Sequence[Path] = ()) -> list[str]:
+def deny_rules(config: Config) -> list[str]:
     """Return the deny rules for a vault: nothing of its memory folder is edited past the gate.
 
-    The others are what all vaults share: the state folder holds what the person allowed; the
-    configuration, who may be asked; the links, which folders are read. They are left out where
-    `others`, the vaults of other entries of ours, need them, too.
+    Nor what all vaults share: the state folder holds what the person allowed; the configuration,
+    who may be asked; the links, which folders are read.
     """
     mine = user_config_path(os.environ).absolute()
-    own = [] if config.vault in others else [config.vault / config.memory_dir / "**"]
-    own += [] if others else [config.state_dir.parent / "**", mine, mine.parent / FOLDER / "**"]
+    memory, state = config.vault / config.memory_dir, config.state_dir.parent
+    own = [memory / "**", state / "**", mine, mine.parent / FOLDER / "**"]
     # `//` begins an absolute path, and the names in it are globs
     plain = [re.sub(r"([\\?\[\]]|\*(?!\*?$))", r"\\\1", path.as_posix()) for path in own]
-    rules = [f"Edit(/{path})" for path in plain]
-    return rules + [f"Bash({command})" for command in COMMANDS if not others]
+    return [f"Edit(/{path})" for path in plain] + [f"Bash({command})" for command in COMMANDS]
 
 
 def hook_commands(config: Config, server: Content) -> dict[str, str]:
@@ -331,11 +326,10 @@ def connect(
     name = "vaultmind" if config.agent == "main" else f"vaultmind-{config.agent}"
     entry = server_entry(config, settings.state_dir)
     if path.suffix == ".toml":
-        lines = _toml(name, entry)
-        words = f"These lines connect it, in {path}:\n\n{lines}"
-        settings.tell(
-            Answer({"name": name, "path": str(path), "content": {str(path): lines}}, words)
-        )
+        env = [f"--env={key}={value}" for key, value in entry.get("env", {}).items()]
+        words = ["codex", "mcp", "add", name, *env, "--", entry["command"], *entry["args"]]
+        command = shlex.join(words)
+        settings.tell(Answer({"name": name, "command": command}, f"Run this:\n{command}"))
         return
 
     def edit(content: Content) -> None:
@@ -346,61 +340,25 @@ def connect(
         else:
             servers[name] = {**kind.more, **entry}
 
-    changes = {} if remove and hooked else {path: edited(path, edit)}
+    edits = {} if remove and hooked else {path: edit}
     told: Content = {"rules": None, "hooks": {}}
     if is_code:
-        left = json.loads(changes[path][1] or "{}") if remove and changes else {}
-        others = list(our_vaults(member(left, kind.way(path), {})).values())
-        rules, own = deny_rules(config, others) if changes else [], settings_file(path)
-        hooks = hook_commands(config, entry) if hooked else {}
-        if remove:
-            there = our_hooks(read(own)[1], config)
-            hooks = {event: group["hooks"][0]["command"] for event, group in there.items()}
+        there = our_vaults(member(read(path)[1], kind.way(path), {})).keys() - {name}
+        rules = [] if remove and (hooked or there) else deny_rules(config)
+        hooks, own = hook_commands(config, entry) if hooked else {}, settings_file(path)
         put = partial(settle, config=config, deny=rules, hooks=hooks, remove=remove)
-        changes = {own: edited(own, put), **changes}
+        edits = {own: put, **edits}
         told = {"rules": {"path": str(own), "deny": rules}, "hooks": hooks}
-    words, written = _made(changes, write=write)
-    content = {str(one): after for one, (_, after) in changes.items()}
-    ours = {"name": name, "path": str(path), "content": content, "written": written}
-    settings.tell(Answer(ours | told, words))
-    if not (remove or settings.json):
-        for one in _lacking(config, kind):
-            aside(one)
-
-
-def _made(changes: Mapping[Path, tuple[str, str]], *, write: bool) -> tuple[str, dict[str, str]]:
-    """Write what changed, if that is wanted; return it in words, and the backup of each file."""
-    lines, written = list[str](), dict[str, str]()
-    for path, (before, after) in changes.items():
-        texts = before.splitlines(), after.splitlines()
-        diff = difflib.unified_diff(*texts, f"{path} now", f"{path} then", lineterm="", n=2)
-        lines += [*diff] or [f"Nothing to change in {path}."]
-        if write and before != after:
-            written[str(path)] = save(path, before, after)
-            was = f"; as it was before: {written[str(path)]}" if before else ""
-            lines.append(f"\n{bold('Written:' if after else 'Removed:')} {path}{was}")
-    if any(before != after for before, after in changes.values()):
+    done = {str(one): change(one, how, write=write) for one, how in edits.items()}
+    content = {one: text for one, (_, text, _) in done.items()}
+    written = {one: backup for one, (_, _, backup) in done.items() if backup is not None}
+    told = {"name": name, "path": str(path), "content": content, "written": written, **told}
+    lines = [words or f"Nothing to change in {one}." for one, (words, _, _) in done.items()]
+    if any(words for words, _, _ in done.values()):
         lines.append("Restart the client." if write else "Add --write to do it.")
-    return "\n".join(lines), written
-
-
-def _lacking(config: Config, client: Client) -> Iterator[str]:
-    """Yield what a client that is connected lacks: deny rules, or an agent that is there."""
-    if client is not CLIENTS["claude-code"]:
-        yield NO_RULES.format(title=client.title)
-    identity = VaultPaths(config.vault, config.memory_dir).identity(config.agent)
-    if not (config.vault / identity).exists():
-        make = ["init"] if config.agent == "main" else ["agents", "new", config.agent]
-        program = f"{program_words()} {shlex.join([*make, '--vault', str(config.vault)])}"
-        yield NO_AGENT.format(agent=config.agent, program=program)
-
-
-def _toml(name: str, entry: Content) -> str:
-    """Return an entry as the lines of a TOML file, which the person edits: we edit none."""
-    named = {key: json.dumps(entry[key], ensure_ascii=False) for key in ("command", "args")}
-    if env := ", ".join(f"{key} = {json.dumps(one)}" for key, one in entry.get("env", {}).items()):
-        named["env"] = f"{{ {env} }}"
-    return "\n".join([f"[mcp_servers.{name}]", *(f"{key} = {one}" for key, one in named.items())])
+    settings.tell(Answer(told, "\n".join(lines)))
+    if not (is_code or remove or settings.json):
+        aside(NO_RULES.format(title=kind.title))
 
 
 # --- what the doctor says of the clients --------------------------------------------------
@@ -418,38 +376,24 @@ def check_clients(config: Config) -> list[dict[str, str]]:
     if not told:
         what, mend = "No client is connected to this vault.", "To connect one: vaultmind connect"
         told = [("clients", "ok", what, mend)]
-    state = config.state_dir
-    log = state / hook.LOG
-    if waiting := spool.waiting(str(state)):
-        what = f"{counted(len(waiting), 'event')} could not be told to the daemon in time."
-        mend = f"The next hook makes up for it; {state / spool.NAME} holds what waits."
-        told.append(("claude-code hooks", "warn", what, mend))
-    if log.exists():
+    if (log := config.state_dir / hook.LOG).exists():
         told.append(("claude-code hooks", "warn", f"A hook failed: see {log}.", "Then remove it."))
     return [dict(zip(("name", "result", "what", "mend"), one, strict=True)) for one in told]
 
 
 def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tuple[str, ...]]:
     """Yield whether a client is connected and finds our program, and what its hooks lack."""
-    again, servers = f"Run `vaultmind connect {name} --write` again", read(path)[1]
-    servers = member(servers, client.way(path), {})
-    ours = [one for one, vault in our_vaults(servers).items() if vault == config.vault]
-    commands = [str(servers[one].get("command") or "") for one in ours]
-    if gone := [one for one in commands if shutil.which(one) is None]:
-        yield name, "fail", f"{path} starts what is not there ({', '.join(gone)}).", f"{again}."
-    elif ours:
-        yield name, "ok", f"Connected as {', '.join(ours)} in {path}.", ""
-    if name != "claude-code":
-        return
+    again = f"Run `vaultmind connect {name} --write` again"
+    servers = member(read(path)[1], client.way(path), {})
+    for ours, vault in our_vaults(servers).items():
+        program = str(servers[ours].get("command") or "")
+        if vault == config.vault and shutil.which(program) is None:
+            yield name, "fail", f"{path} starts what is not there ({program}).", f"{again}."
+        elif vault == config.vault:
+            yield name, "ok", f"Connected as {ours} in {path}.", ""
     own = settings_file(path)
-    settings = read(own)[1]
-    denied, hooks = member(settings, DENY, []), our_hooks(settings, config)
-    if ours and (missing := [rule for rule in deny_rules(config) if rule not in denied]):
-        what = f"Claude Code may edit the memory past VaultMind: no {', '.join(missing)}."
-        yield f"{name} rules", "warn", what, f"{again}, or leave it so."
+    hooks = our_hooks(read(own)[1], config) if name == "claude-code" else {}
     lacking = [one for one in hook.EVENTS if one not in hooks and one != hook.AFTER_FAILURE]
-    if hooks:
-        what = f"Conversations here are written down for {config.agent}."
-        what = f"{own} has no hook for {', '.join(lacking)}." if lacking else what
-        mend = f"{again} with --hooks --agent {config.agent}." if lacking else ""
-        yield f"{name} hooks", "fail" if lacking else "ok", what, mend
+    if hooks and lacking:
+        what, mend = f"{own} has no hook for {', '.join(lacking)}.", f"{again} with --hooks."
+        yield f"{name} hooks", "fail", what, mend

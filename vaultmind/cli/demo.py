@@ -19,8 +19,6 @@ from vaultmind.errors import NotFound
 FACT = "My sourdough starter is called Gerald and lives on the second shelf of the fridge"
 FACT_QUERY = "what is the name of my sourdough starter?"
 TYPED = "The spare key to the allotment shed hangs behind the blue watering can"
-OLD_FACT = "Saltmarsh Press pays half in advance, or the work does not start"
-OLD_QUERY = "does Saltmarsh pay in advance?"
 STORY: tuple[tuple[str, str, str, str], ...] = (
     ("Index a vault: bread oven, translations, family; en, pl, ru", "index", "", "Index ready"),
     ("Ask, in three languages", "ask", "What is wrong with a clay oven in our climate?",
@@ -31,23 +29,18 @@ STORY: tuple[tuple[str, str, str, str], ...] = (
     ("", "ask", FACT_QUERY, "Gerald"),
     ("Edit brain.md by hand, as you would in Obsidian", "edit", TYPED, ""),
     ("", "ask", "where is the spare key of the shed?", "watering can"),
-    ("Forget, and an older fact with the conversation that said it", "forget", FACT, "Forgotten"),
+    ("Forget", "forget", FACT, "Forgotten"),
     ("", "ask no more", FACT_QUERY, "Gerald"),
-    ("", "forget", OLD_FACT, "Forgotten"),
-    ("", "ask no more", OLD_QUERY, "pays half in advance"),
 )  # fmt: skip
 """Each step: the title of its scene, what is done, with what, and the words that show it worked."""
 FOUND_WITHIN_SECONDS, POLL_SECONDS = 15.0, 0.02
 """The watcher needs a moment after a hand edit."""
 ENDING = """
-The copy is {folder}/vault: open it in Obsidian, edit it, ask on:
-  cd {folder}/vault && {program} search "what shall I pack for Kazakhstan?" --state-dir ../state
-  rm -r {folder}
+The copy is {folder}/vault: open it in Obsidian; `rm -r {folder}` removes it.
 
 Now your own. In your vault's folder:
   {program} init
-  {program} connect claude-desktop --write
-then restart Claude Desktop and ask: what do you know about me?"""
+  {program} connect claude-desktop --write"""
 
 
 @click.command(short_help="See it work on a copy of the example vault.")
@@ -95,15 +88,17 @@ def _done(copy: Settings, step: str, what: str, words: str) -> str:
     if not step.startswith("ask"):
         args = {"op": step, "text": what} if what else {}
         return copy.ask("memory_update" if what else "index", args).words
-    deadline, said = time.monotonic() + FOUND_WITHIN_SECONDS, ""
-    while not said or (step == "ask" and words not in said and time.monotonic() < deadline):
+    until = time.monotonic() + FOUND_WITHIN_SECONDS
+    while True:
         hits = copy.call("memory_search", {"query": what})["hits"][:3]
-        texts = [(" ".join(hit["text"].split()), hit["path"]) for hit in hits]
-        text, path = next((one for one in texts if words in one[0]), [*texts, ("-", "")][0])
-        at = max(0, text.find(words) - 60)
-        said = f"│ {text[at : at + 180]}\n  {path}"
+        for hit in hits:
+            text = " ".join(hit["text"].split())
+            if words in text:
+                at = max(0, text.find(words) - 60)
+                return f"│ {text[at : at + 180]}\n  {hit['path']}"
+        if step == "ask no more" or time.monotonic() > until:
+            return f"│ {hits[0]['text'][:180]}" if hits else "-"
         time.sleep(POLL_SECONDS)
-    return said
 
 
 def example_vault() -> Path:

@@ -27,8 +27,6 @@ CHANGES_SECONDS = 3.0
 for minutes, and the rest of them can be asked meanwhile."""
 VECTORS_SECONDS = 1.0
 """How long one question waits for the last vectors; the answer says when meaning is incomplete."""
-NEARLY_ALL = 100
-"""So many vectors are made in about that time; while more are missing there is no waiting."""
 READABLE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 PLACES = frozenset(("source", "project_root"))
 """Arguments that name a source: the vault, or a linked folder by name or path."""
@@ -60,8 +58,6 @@ class Made:
     given: Mapping[str, Any] = field(default_factory=dict)
     waits: bool = False
     """Whether it waits for the index first."""
-    patience: float = SOURCE_SECONDS
-    """How long it lets its operation wait, if that can."""
     queries: bool = False
     """Whether `--queries FILE` gives its argument once a line."""
     code: Callable[[dict[str, Any]], int] = outcome_code
@@ -119,7 +115,7 @@ class Made:
         if args.get("task") == "-":
             args["task"] = sys.stdin.read()
         if waits and "wait_seconds" in op.parameters:
-            args.setdefault("wait_seconds", self.patience)
+            args.setdefault("wait_seconds", SOURCE_SECONDS)
         elif waits and self.waits and "source" in args:
             asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
             settings.call("explore", asked)
@@ -215,7 +211,7 @@ def source_at(source: str) -> str:
 
 
 def wait_for_index(settings: Settings, *, patient: bool) -> None:
-    """Wait for all text, and for all vectors or the last few.
+    """Wait for all text, and for all vectors or a moment for the last ones.
 
     Where everything was indexed before, what changes is waited for a moment only.
     """
@@ -224,9 +220,8 @@ def wait_for_index(settings: Settings, *, patient: bool) -> None:
         return
     state = settings.call("index", {"vectors": False, "timeout_seconds": CHANGES_SECONDS})
     if state["phase"] != "ready":
-        state = settings.call("index", {"vectors": False})
-    if not state["embedder"] or state["embeddable"] - state["vectors"] <= NEARLY_ALL:
-        settings.call("index", {"timeout_seconds": VECTORS_SECONDS})
+        settings.call("index", {"vectors": False})
+    settings.call("index", {"timeout_seconds": VECTORS_SECONDS})
 
 
 def read_lines(path: Path, example: str) -> list[dict[str, Any]]:

@@ -36,7 +36,6 @@ dim = partial(click.style, dim=True)
 good = partial(click.style, fg="green")
 odd = partial(click.style, fg="yellow")
 bad = partial(click.style, fg="red")
-place = partial(click.style, fg="cyan")
 say = click.echo
 aside = partial(click.echo, err=True)
 OUTCOME_MARKS = {

@@ -200,10 +200,3 @@ def _model(minion: Minion, name: str, package: str) -> dict[str, Any]:
     if not package:
         row |= {"problem": "llama-cpp-python is not installed.", "hint": install_hint("minion")}
     return row | learned(found.folder, head.key)
-
-
-def named(name: str) -> str:
-    """Return a model's name as a configuration should hold it: a file by its whole path."""
-    if name == EXTRACTIVE or name.startswith(("http://", "https://")):
-        return name
-    return str(Path(name).expanduser().absolute())

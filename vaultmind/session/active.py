@@ -27,7 +27,7 @@ from vaultmind.session.unkept import keeping
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault.edits import newline_of, set_property, with_newlines
-from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
+from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.session_meta import EXTRACTION, SessionMeta, is_hosts, runs
 from vaultmind.vault.transcript import Transcript, parse_session
@@ -58,7 +58,6 @@ log = logging.getLogger(__name__)
 class Leaves:
     """What a session leaves for the next one."""
 
-    agent: str
     path: str
     said: datetime
     """When something was said in it last."""
@@ -67,8 +66,6 @@ class Leaves:
     where: str = ""
     """With which client and in which project it was held, in words."""
     language: str = "en"
-    stat: FileStat | None = None
-    """The stamp of the session's file when it was read."""
     title: str = ""
 
 
@@ -81,9 +78,9 @@ class ActiveContextFile:
 
     def read(self, agent: str, path: str, now: datetime) -> Leaves:
         """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-        file = self._reader.read(path)
-        transcript = parse_session(file.text)
-        shown = files.recallable(agent, path, file.text, self._hides, transcript=transcript)
+        text = self._reader.read(path).text
+        transcript = parse_session(text)
+        shown = files.recallable(agent, path, text, self._hides, transcript=transcript)
         told = keeping([one for one, _ in shown])
         language, prefix = language_of(told), files.session_of(path).replace("_", "-")
         whole, rest = Rolling(language=language), told
@@ -91,13 +88,11 @@ class ActiveContextFile:
             whole, rest = fold(whole, rest[:BATCH]), rest[BATCH:]
         body = active_context(rest, whole, BODY_TOKENS)
         return Leaves(
-            agent=agent,
             path=path,
             said=last_time(transcript, now),
             body=mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text,
             where=where_of(transcript.meta),
             language=language,
-            stat=file.stat,
             title=title_of(told),
         )
 

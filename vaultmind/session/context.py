@@ -7,7 +7,6 @@ lasting memory, associations; the last messages take all that is left.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
-from vaultmind.ports import Embedder
 from vaultmind.session import parts, subagents, summary
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Hides, Shows
@@ -52,7 +50,6 @@ HEADING_TOKENS, MIN_FOLD_TOKENS = 12, 400
 called full for being asked for with less: the summary is everybody's."""
 BEGUN = 3
 """A conversation of fewer messages has just begun: whatever it says, lasting memory is asked."""
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +61,8 @@ class ContextBuilder:
     hides: Hides
     talks: Conversations
     memory: LongTerm
-    embedder: Callable[[], Embedder | None]
-    """Returns the index's embedder once it is loaded."""
+    vector: Callable[[str], Matrix | None]
+    """Returns a question's vector, once the index can make one."""
     config: Config
     excludes: Callable[[str], bool] = lambda path: False
     """Tells whether the person's rules keep a vault-relative path from everybody."""
@@ -125,7 +122,8 @@ class _Draft:
         """The pending messages as they are shown, which are paid for; whether all of them are."""
         self.picked, self.window_room = Picked(), 0
         self.recalled: frozenset[str] = frozenset()
-        self.vector = self._vector()
+        asks = self.query and self.view and self.wants("earlier", "memory", "associations")
+        self.vector = by.vector(self.query) if asks else None
 
     # --- room -----------------------------------------------------------------------------
 
@@ -186,16 +184,6 @@ class _Draft:
             return None
         self.notes.append(f"This is the latest conversation, {view.session}, which has ended.")
         return view
-
-    def _vector(self) -> Matrix | None:
-        asks = self.query and self.view and self.wants("earlier", "memory", "associations")
-        embedder = self.by.embedder() if asks else None
-        try:
-            return embedder.embed_query(self.query) if embedder else None
-        except Exception:  # a model raises what it likes
-            log.exception("a question could not be embedded")
-            self.notes.append("The question could not be embedded: found by words alone.")
-            return None
 
     # --- the parts ------------------------------------------------------------------------
 

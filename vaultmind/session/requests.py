@@ -13,11 +13,12 @@ from dataclasses import replace
 
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.when import with_dates
+from vaultmind.language.reader import intents_of
 from vaultmind.memory.gate import Gate
 from vaultmind.ports import Clock
 from vaultmind.session.files import read_session
 from vaultmind.session.log import SessionLog
-from vaultmind.session.unkept import BEYOND_DOUBT, surely_keeps_out, unkept
+from vaultmind.session.unkept import BEYOND_DOUBT, unkept
 from vaultmind.types import Caller, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 
@@ -96,7 +97,8 @@ class Unkept:
         Only a wish that is beyond doubt counts here.
         """
         own = [one.text.strip() for one in messages if one.role == "user" and not one.asked]
-        if surely_keeps_out(own):
+        asked = (one for one in intents_of(own) if one.intent == "skip")
+        if any(one.confidence >= BEYOND_DOUBT for one in asked):
             self._asked.add((agent, session))
         if (agent, session) not in self._asked:
             return

@@ -252,13 +252,11 @@ def ordered(lines: Iterable[Line]) -> tuple[Line, ...]:
 # --- showing ------------------------------------------------------------------------------
 
 
-def shown(rolling: Rolling, max_tokens: int | None = None, *, speakers: bool = False) -> str:
+def shown(rolling: Rolling, *, speakers: bool = False) -> str:
     """Return headings and bullets, without ids and comments; empty for an empty summary.
 
     With `speakers` each line says who said it, unless one alone has spoken.
     """
-    if max_tokens is not None:
-        rolling = fitting(rolling, max_tokens, speakers=speakers)
     named = speakers and len({line.speaker for line in rolling.lines if line.speaker}) > 1
     return sections(rolling, lambda line: _item(line, named=named))
 

@@ -76,14 +76,6 @@ def keeping(messages: Sequence[Message], understand: Understand | None = None) -
     return [replace(one, text="") if at in gone else one for at, one in enumerate(messages)]
 
 
-def surely_keeps_out(texts: Sequence[str]) -> bool:
-    """Tell whether one of these messages asks beyond doubt not to keep something."""
-    return any(
-        intent.intent == "skip" and intent.confidence >= BEYOND_DOUBT
-        for intent in intents_of(texts)
-    )
-
-
 def orders_memory(sentence: str) -> bool:
     """Tell whether a sentence has the memory keep something: `AI: remember that the user …`.
 
