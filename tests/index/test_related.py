@@ -26,7 +26,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 def related(
     vault: Vault, query: str, caller: Caller = PERSON, agent: str = "main", least: float = 0.2
 ) -> list[Neighbour]:
-    relations = Relations(vault.with_meaning(), vault.outlet)
+    relations = Relations(vault.with_meaning(), vault.outlet, vault)
     return relations.related(query, found(vault, query), agent, caller, least)
 
 

@@ -90,7 +90,7 @@ class Index:
         """Returns the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
         self.raw = Raw(self._finder, self.outlet)
         """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
-        self.relations = Relations(self._finder, self.outlet)
+        self.relations = Relations(self._finder, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
         self.erasing = Erasing(self._finder, sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""

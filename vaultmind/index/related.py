@@ -4,21 +4,24 @@ A question looks at what it found in memory, by words and by meaning; each of th
 softmax of its closeness, and their weighted mean is what comes to mind. It lies where the memories
 are, not where the question is, so what lies near it may share nothing with the question itself.
 
-A thing comes to mind along a link, by a tag that few have, or because it lies near that mean. A way
-that leads to many things says little about each of them, and a tie to what lies far from all that
-comes to mind counts half.
+A thing comes to mind along a link, by a tag that few have, or because it lies near that mean;
+several ways to it strengthen each other. A way that leads to many things says little about each of
+them, and a tie to what lies far from all that comes to mind counts half.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from math import sqrt
+from math import prod, sqrt
 
 import numpy as np
 
+from vaultmind.errors import VaultMindError
 from vaultmind.index import db
 from vaultmind.index.columns import Floats
 from vaultmind.index.embed import STRONG, scale_of
@@ -26,6 +29,7 @@ from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import Finder
 from vaultmind.index.ties import Lead, leads_of
 from vaultmind.index.where import Where
+from vaultmind.ports import FileIndexer
 from vaultmind.types import Caller, Chunk, Hit, Neighbour, TieName
 
 MOST_HITS = 5
@@ -38,6 +42,8 @@ MOST = 10
 """Neighbours that are checked and returned."""
 REPLY_WITHIN = 12
 """Chunks after a message among which somebody else speaks."""
+ROUNDS = 2
+"""Tries again where a file turns out to have changed."""
 TEMPERATURE = 0.1
 """Of the softmax over cosines: a memory that is nearer by so much weighs e times as much."""
 TIES: Mapping[TieName, float] = {"link": 0.9, "backlink": 0.9, "tag": 0.5}
@@ -52,17 +58,18 @@ MIND_FROM, MIND_TO = 0.43, 1.57
 """On an embedder's scale (0 has nothing to do with it, 1 says the same), what is far from what
 comes to mind, and what is in its middle: a mean of memories is nearer to each than a question is.
 """
-Ways = dict[str, tuple[float, Lead]]
-"""The strongest tie that leads to each file."""
+Ways = dict[str, dict[TieName, tuple[float, Lead]]]
+"""The strongest tie of each kind that leads to a file."""
 
 
 class Relations:
     """Implements ports.Related over one index. Any thread."""
 
-    def __init__(self, finder: Finder, outlet: Outlet) -> None:
+    def __init__(self, finder: Finder, outlet: Outlet, indexer: FileIndexer) -> None:
         self._finder = finder
         self._database = finder.columns.database
         self._outlet = outlet
+        self._indexer = indexer
 
     def related(
         self, query: str, found: Sequence[Hit], agent: str, caller: Caller, least: float
@@ -72,10 +79,15 @@ class Relations:
         if not hits:
             return []
         shows = self._outlet.shown_to(caller)
-        tied = self._tied(query, found, hits[:MOST_HITS], agent)
-        strong = (one for one in tied if one.strength >= least and one.chunk.agent in ("", agent))
-        near = list(islice((one for one in strong if shows(one.chunk)), MOST))
-        changed = self._changed({one.chunk.path for one in near})
+        for _ in range(ROUNDS):
+            tied = self._tied(query, found, hits[:MOST_HITS], agent)
+            mine = (one for one in tied if one.strength >= least and one.chunk.agent in ("", agent))
+            near = list(islice((one for one in mine if shows(one.chunk)), MOST))
+            changed = self._changed({one.chunk.path for one in near})
+            if not changed:
+                break
+            with suppress(VaultMindError):
+                self._indexer.refresh(changed)
         kept = [one for one in near if one.chunk.path not in changed]
         return [replace(one, chunk=self._cleaned(one.chunk)) for one in kept]
 
@@ -106,7 +118,8 @@ class Relations:
         """Return what is tied to the best hits as the index has it, the strongest first."""
         with self._database.read() as connection:
             ways = _ways(connection, hits)
-            ends = [chunk for _, lead in ways.values() for chunk in _led(connection, lead)]
+            leads = [lead for some in ways.values() for _, lead in some.values()]
+            ends = [chunk for lead in leads for chunk in _led(connection, lead)]
         near = self._near(query, found, ends, agent)
         known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
         tied: dict[str, Neighbour] = {}
@@ -116,8 +129,9 @@ class Relations:
             meant = hits[0].score * MEANING * mind * (UNASKED + (1.0 - UNASKED) * asked)
             one = Neighbour(chunk, "meaning", hits[0].id, strength=meant)
             if chunk.path in ways:
-                way, lead = ways[chunk.path]
-                total = 1.0 - (1.0 - meant) * (1.0 - way * (FAR + (1.0 - FAR) * mind))
+                way, lead = max(ways[chunk.path].values(), key=lambda one: one[0])
+                along = _together(ways[chunk.path]) * (FAR + (1.0 - FAR) * mind)
+                total = 1.0 - (1.0 - meant) * (1.0 - along)
                 one = replace(one, strength=total)
                 if way >= meant:
                     one = Neighbour(chunk, lead.tie, lead.to, lead.name, total)
@@ -169,14 +183,19 @@ def attend(query: Floats, keys: Floats) -> Floats:
 
 
 def _ways(connection: sqlite3.Connection, hits: Sequence[Hit]) -> Ways:
-    """Return the strongest tie to each of the files that hits lead to most strongly."""
-    found: Ways = {}
+    """Return the strongest ties to the files that hits lead to most strongly."""
+    found: defaultdict[str, dict[TieName, tuple[float, Lead]]] = defaultdict(dict)
     for hit in hits:
         for lead in leads_of(connection, hit):
-            way = hit.score * TIES[lead.tie] / sqrt(1 + lead.others)
-            if lead.path not in found or way > found[lead.path][0]:
-                found[lead.path] = (way, lead)
-    return dict(sorted(found.items(), key=lambda one: -one[1][0])[:MOST_FILES])
+            way, held = hit.score * TIES[lead.tie] / sqrt(1 + lead.others), found[lead.path]
+            if lead.tie not in held or way > held[lead.tie][0]:
+                held[lead.tie] = (way, lead)
+    return dict(sorted(found.items(), key=lambda one: -_together(one[1]))[:MOST_FILES])
+
+
+def _together(ways: Mapping[TieName, tuple[float, Lead]]) -> float:
+    """Return the strength of several ways to one thing."""
+    return 1.0 - prod(1.0 - way for way, _ in ways.values())
 
 
 def _led(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:
