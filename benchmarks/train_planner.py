@@ -36,7 +36,7 @@ from vaultmind.types import PERSON
 
 CUT = 10
 STEPS, RATE, MOMENTUM = 600, 0.5, 0.9
-PAST = ("similar", "together")
+PAST = ("similar",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"git", "graph"}),
         frozenset({"structure"}),
         frozenset({"layers", "sources"}),
-        frozenset({"candidates", "rerank", "saving"}),
+        frozenset({"candidates", "rerank"}),
         frozenset({"pack", "earlier"}),
         frozenset({"episodes"}),
         frozenset({"plan"}),

@@ -104,7 +104,7 @@ def names_of(value: Any) -> Iterator[str]:
 
 
 BY_NAME = ("counts", "dropped", "scores", "outcomes", "content", "written", "hooks", "writers",
-           "error", "purposes", "can_roll_back", "parts", "intent", "budget_report",
+           "error", "purposes", "parts", "intent", "budget_report",
            "context")  # fmt: skip
 """Objects whose keys are data, or stand in a schema."""
 RECORDED = re.compile(r"^\$ vaultmind .*--json.*\n(?:<.*\n)*\n((?:    .*\n|\n)+)", re.MULTILINE)

@@ -31,7 +31,6 @@ from vaultmind.memory.wording import begun, default_identity, page
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
-from vaultmind.planner.saving import PLANS
 from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
@@ -141,7 +140,7 @@ class App:
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
-            erasables=(*ERASABLES, PLANS, *EPISODES, FEEDBACK),
+            erasables=(*ERASABLES, *EPISODES, FEEDBACK),
         )
         messages = Messages(self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
@@ -181,8 +180,7 @@ class App:
         erased = self.tombstones.erased
         told = Listeners(hides, self._device_name, self._ended, grew, logged, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
-        heard = self.search_feedback.cited_in
-        self.capture = Capture(self.sessions, self.gate.keeps_records, clock, heard)
+        self.capture = Capture(self.sessions, self.gate.keeps_records, clock)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""

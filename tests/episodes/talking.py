@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,10 +37,11 @@ FILES = {
 }
 
 
-def git(folder: Path, *words: str) -> str:
+def git(folder: Path, *words: str, **env: str) -> str:
     done = subprocess.run(
-        ["git", *AS_ANNA, *words], cwd=folder, capture_output=True, text=True, check=True
-    )
+        ["git", *AS_ANNA, *words], cwd=folder, capture_output=True, text=True, check=True,
+        env={**os.environ, **env},
+    )  # fmt: skip
     return done.stdout.strip()
 
 
@@ -52,7 +54,7 @@ def make_project(folder: Path, *, with_git: bool = True) -> Path:
     if with_git:
         git(folder, "init", "-q")
         git(folder, "add", ".")
-        git(folder, "commit", "-q", "-m", "The shop")
+        git(folder, "commit", "-q", "-m", "The shop", GIT_COMMITTER_DATE="2026-01-01T12:00:00Z")
     return folder.resolve()
 
 
@@ -121,11 +123,7 @@ class Talk:
         return self.uses("Bash", {"command": command}, answered, **more)
 
     def commits(self, message: str, *options: str) -> str:
-        """Commit all there is, and tell of it; no agent does so before its last use is heard of.
-
-        A repository tells times in whole seconds: a commit in the second of the prompt is told
-        from an older one by having been made after the turn's first tool was seen to.
-        """
+        """Commit all there is, and tell of it."""
         assert self.app.watching.wait(30)
         git(self.cwd, "add", "-A")
         git(self.cwd, "commit", "-q", "-m", message, *options)

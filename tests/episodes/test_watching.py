@@ -146,10 +146,11 @@ def test_two_conversations_at_once_do_not_mix(app: App, project: Path, tmp_path:
     assert {path for kind, path in told(one.episode(), "read", "edit", "delta")} == {"src/auth.py"}
     assert {path for _, path in told(other.episode(), "read", "edit", "delta")} == {"src/cart.py"}
     assert {one.commit for one in other.episode().events if one.kind == "commit"} == {sha}
-    assert not told(one.episode(), "commit"), "a commit belongs to one conversation"
+    assert told(other.episode(), "commit") == [("commit", "src/cart.py")]
+    assert told(one.episode(), "commit") == [("commit", "src/auth.py")], "each has its files"
 
 
-def test_what_hooks_missed_is_found_when_the_turn_ends(talk: Talk) -> None:
+def test_what_hooks_missed_in_a_turn_is_found_when_it_ends(talk: Talk) -> None:
     talk.asks(TASK)
     talk.reads("src/auth.py")
     (talk.cwd / "src/auth.py").write_text("by sed\n", "utf-8")
@@ -166,20 +167,12 @@ def test_what_hooks_missed_is_found_when_the_turn_ends(talk: Talk) -> None:
     }  # fmt: skip
     talk.stops()
     assert len(talk.episode().events) == len(kept.events), "once is enough"
-
-
-def test_what_a_person_does_between_two_turns_is_not_the_agents(talk: Talk) -> None:
-    talk.asks(TASK)
-    talk.edits("src/auth.py")
-    talk.stops()
-    assert talk.app.watching.wait(30)
-    (talk.cwd / "src/cart.py").write_text("by Anna\n", "utf-8")
-    source = talk.app.sources.find("shop")
-    source.index.refresh(["src/cart.py"])
+    (talk.cwd / "README.md").write_text("by Anna\n", "utf-8")
+    talk.app.sources.find("shop").index.refresh(["README.md"])
     talk.asks("go on")
-    talk.reads("README.md")
+    talk.reads("src/new.py")
     talk.stops()
-    assert "src/cart.py" not in {path for _, path in told(talk.episode())}
+    assert "README.md" not in {path for _, path in told(talk.episode())}, "it was between two turns"
 
 
 def test_commits_of_others_are_not_the_agents(talk: Talk, tmp_path: Path) -> None:

@@ -182,8 +182,8 @@ def names(folder: Path, **ranker: str) -> None:
     (folder / ACTIVE).write_text(active_text(Active(ranker=ranker)), "utf-8")
 
 
-def test_the_ranker_that_is_named_ranks_and_else_the_last_by_name(folder: Path) -> None:
-    assert registry_of(folder).choose("").name == "b"
+def test_the_ranker_that_is_named_ranks_and_else_the_shipped_one(folder: Path) -> None:
+    assert registry_of(folder).choose("") is shipped("")
     names(folder, words="a")
     assert registry_of(folder).choose("").name == "a"
     assert registry_of(folder).choose("use-0.2.1") is shipped("use")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -80,11 +79,6 @@ def heard(number: int, outcome: Result = "success", **more: str) -> Heard:
 def many(count: int, **more: str) -> list[Heard]:
     """Return so many of them that went well."""
     return [heard(number, **more) for number in range(count)]
-
-
-def ended(one: Heard, outcome: Result) -> Heard:
-    """Return the same episode with another outcome."""
-    return Heard(replace(one.episode, outcome=outcome), one.offers)
 
 
 def keep_notes(app: App, episodes: Sequence[Heard]) -> None:

@@ -94,7 +94,7 @@ def test_a_forgotten_episode_teaches_nothing(app: App) -> None:
 @pytest.fixture
 def registry(app: App) -> Models:
     for name in ("code-a", "code-b"):
-        app.learning.models.keep("planner", "code", *learned(name, path=1.0 + len(name)))
+        app.learning.models.keep("planner", *learned(name, path=1.0 + len(name)))
     return app.learning.models
 
 

@@ -18,7 +18,7 @@ from vaultmind.index.raw import Raw
 from vaultmind.learn.feedback import Judged, Line
 from vaultmind.learn.learning import Asks
 from vaultmind.learn.models import FOLDERS
-from vaultmind.learn.searching import MOST_LESSONS, heard_fairly, taught_by
+from vaultmind.learn.searching import MOST_LESSONS, heard_first, taught_by
 from vaultmind.learn.trial import Case, Trained
 from vaultmind.types import PERSON, Caller
 
@@ -163,12 +163,9 @@ def test_no_agent_drowns_the_persons_verdicts() -> None:
         return [Judged(agent, by, f"{agent} {at}", NOW.isoformat(), ()) for at in range(count)]  # type: ignore[arg-type]
 
     person, main, flood = of("person", "main", 60), of("agent", "main", 10), of("agent", "b", 900)
-    heard = heard_fairly([*person, *main, *flood], 20)
-    assert [sum(one in heard for one in each) for each in (person, main, flood)] == [60, 10, 60]
-    assert heard[-60:] == flood[-60:]
-    alone = heard_fairly([*person[:3], *main, *flood], 20)
-    assert [sum(one in alone for one in each) for each in (person, main, flood)] == [3, 10, 300]
-    assert len(heard_fairly(flood, 20)) == MOST_LESSONS
+    heard = heard_first([*person, *main, *flood])
+    assert [sum(one in heard for one in each) for each in (person, main, flood)] == [60, 0, 540]
+    assert heard[-60:] == flood[-60:] and len(heard) == MOST_LESSONS
 
 
 def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Raw) -> None:

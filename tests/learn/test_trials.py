@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.made import NOW, OFFERED, ended, heard, learned, many
+from tests.learn.made import NOW, OFFERED, heard, learned, many
 from vaultmind.episodes.types import Event, Result
 from vaultmind.errors import ConfigError
 from vaultmind.learn.models import read_learned
@@ -56,14 +56,6 @@ def test_silence_and_failure_teach_nothing(outcome: Result) -> None:
     assert not plan_lessons([heard(1, outcome)], NOW)
 
 
-def test_a_failure_takes_back_what_the_same_task_taught() -> None:
-    one = heard(1)
-    failed = Heard(replace(ended(one, "failed").episode, id="x"), one.offers)
-    assert not plan_lessons([one, failed], NOW)
-    other = ended(heard(2), "failed")
-    assert len(plan_lessons([one, other], NOW)) == 1
-
-
 def test_what_was_edited_before_the_plan_is_left_out() -> None:
     one = heard(1)
     early = moved(one, -3)
@@ -76,24 +68,6 @@ def test_a_task_done_over_and_over_counts_as_a_few() -> None:
     one = heard(1)
     same = [Heard(replace(one.episode, id=f"{at}"), one.offers) for at in range(40)]
     assert len(plan_lessons(same, NOW)) == MOST_ALIKE
-
-
-def worded(number: int, text: str, source: str = "shop") -> Heard:
-    one = heard(number)
-    task = replace(one.episode.task, text=text)
-    return Heard(replace(one.episode, task=task, source=source), one.offers)
-
-
-def test_tasks_that_are_nearly_the_same_are_one_task_to_a_trial() -> None:
-    told = [
-        worded(1, "bug: the access token is not refreshed after a 401 of the server"),
-        worded(2, "the access token isn't refreshed after a 401 of the old server"),
-        worded(3, "bug: the cart loses its lines when somebody logs out"),
-        worded(4, "bug: the access token is not refreshed after a 401 of the server", "other"),
-    ]
-    first, second, third, fourth = (one.work for one in plan_lessons(told, NOW))
-    assert first == second
-    assert len({first, third, fourth}) == 3
 
 
 CODE = built_in("code")

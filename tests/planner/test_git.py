@@ -45,13 +45,12 @@ def test_what_gitignore_newly_hides_is_named_by_no_layer(folder: Shelf) -> None:
         assert "Change the cart" in said.text
 
 
-def test_files_changed_for_such_words_or_together_are_found(repo: Shelf) -> None:
+def test_files_changed_for_such_words_are_found(repo: Shelf) -> None:
     past = History(repo.folder).read()
     found = past.similar("totals of carts", 10)
     assert list(found)[:2] == ["cart.py", "test_cart.py"]
     assert "orders.py" not in found
     assert all(0.0 <= value <= 1.0 for value in found.values())
-    assert list(past.together({"cart.py": 1.0}, 10)) == ["test_cart.py"]
 
 
 def test_a_file_keeps_its_past_under_another_name_and_a_reset_is_noticed(repo: Shelf) -> None:

@@ -48,8 +48,7 @@ def test_other_languages_are_found_by_their_own_rules() -> None:
             "cart/cart.go": 'package cart\nimport "example.org/shop/core"\n'
             "type C struct { core.Money }",
             "src/lib.rs": "pub mod money;\nuse crate::money::{Money, rates::Rate};\n",
-            "src/money/mod.rs": "pub mod rates;\npub struct Money;\n",
-            "src/money/rates.rs": "use super::Money;\npub struct Rate;\n",
+            "src/money/rates.rs": "pub struct Rate;\n",
             "j/src/com/shop/Base.java": "package com.shop;\npublic class Base {}\n",
             "j/src/com/shop/x/Cart.java": "import com.shop.Base;\nclass Cart extends Base {}\n",
             "c/inc/shop/cart.h": "int add(void);\n",
@@ -62,8 +61,7 @@ def test_other_languages_are_found_by_their_own_rules() -> None:
     )
     expected = {
         "cart/cart.go": ["core/money.go"],
-        "src/lib.rs": ["src/money/mod.rs", "src/money/rates.rs"],
-        "src/money/rates.rs": ["src/money/mod.rs"],
+        "src/lib.rs": ["src/money/rates.rs"],
         "j/src/com/shop/x/Cart.java": ["j/src/com/shop/Base.java"],
         "c/src/cart.c": ["c/inc/shop/cart.h"],
         "cs/Cart.cs": ["cs/Money.cs"],

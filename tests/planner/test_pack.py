@@ -27,22 +27,15 @@ FORMS = st.builds(lambda gain, cost: Form((), cost, gain), st.floats(0.0, 1.0), 
 FILES = st.lists(st.lists(FORMS, max_size=3), max_size=6)
 
 
-def page(text: str = TEXT, record: FileRecord | None = RECORD, **known: bool) -> Candidate:
-    flags = {"is_indexed": True} | known
-    return Candidate("cart.py", text=text, record=record, **flags)  # type: ignore[arg-type]
-
-
-def spot(name: str, score: float = 1.0) -> Spot:
-    start = TEXT.index(f"def {name}(")
-    return Spot(start, TEXT.index("\n\n", start), f"#{name}", score)
+def page(text: str = TEXT, record: FileRecord = RECORD) -> Candidate:
+    return Candidate("cart.py", text=text, record=record, is_indexed=True)
 
 
 def forms(
-    one: Candidate, *spots: Spot, told: dict[str, float] | None = None,
-    parts: tuple[str, ...] = (), detail: str = "compact",
-) -> list[tuple[Piece, ...]]:  # fmt: skip
-    one.spots, one.parts = spots, parts
-    made = forms_of(one, told or {}, SIZES[detail], lambda text: text)  # type: ignore[index]
+    one: Candidate, *spots: Spot, told: dict[str, float] | None = None
+) -> list[tuple[Piece, ...]]:
+    one.spots = spots
+    made = forms_of(one, told or {}, SIZES["compact"], lambda text: text)
     assert all(sum(piece.tokens for piece in form.pieces) == form.tokens for form in made)
     return [form.pieces for form in made]
 
@@ -73,12 +66,6 @@ def test_the_best_file_gets_its_content_before_the_tenth_gets_its_name() -> None
     assert chosen[0] == 1 and chosen[-1] == -1
     everything, share = pack(some, 3000, 0.0006)
     assert everything == [1] * 10 and share > 0.99
-
-
-def test_what_earlier_work_changed_goes_first() -> None:
-    one = page()
-    named = forms(one, spot("step_9"), parts=("step_41",))
-    assert ["#step_41"] in [[piece.part for piece in form] for form in named]
 
 
 def test_a_definition_that_shares_a_word_goes_before_imports_and_heads() -> None:

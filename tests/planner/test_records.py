@@ -33,9 +33,3 @@ def test_a_note_gives_title_headings_links_properties_tags_and_tasks_with_their_
     assert found.tags == ("projects/oven", "house")
     assert found.tasks == (Task("Buy the thermometer"), Task("Dig", done=True))
     assert found.abstract == "Brick, not clay. See the schedule and plan.png."
-
-
-def test_broken_front_matter_is_a_fault_and_the_rest_is_there() -> None:
-    found = record("Note.md", "---\na: [1\nb: 2\n---\n# Still here\n", "en")
-    assert "front matter" in found.fault
-    assert found.parts[0].name == "Still here"

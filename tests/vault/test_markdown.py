@@ -81,7 +81,8 @@ def test_every_span_of_any_note_lies_in_it(lines: list[str], newline: str) -> No
     ("{", 0, 1),
     ("[]", 0, 1),
     ('{"nodes": 7}', 0, 1),
-    ('{"nodes": [1, {"id": 5, "text": "kept"}]}', 1, 1),
+    ('{"nodes": [1, {"id": 5, "text": "kept"}]}', 0, 1),
+    ('{"nodes": [{"id": 5, "text": "kept"}]}', 1, 0),
     ("[" * 100_000, 0, 1),
 ])  # fmt: skip
 def test_a_broken_canvas_is_a_fault_and_an_empty_one_is_fine(

@@ -31,15 +31,11 @@ if TYPE_CHECKING:
     from vaultmind.episodes.opening import Episodes
     from vaultmind.episodes.watch import Watching
 
-_MACHINE = re.compile(r"%%\{[^\n]*?\}%%|\A---\n.*?\n---\n", re.DOTALL)
-"""What of a note no reader is shown, and nobody searches: half of it."""
-
 
 class StepLines(Summaries):
     """Implements the gate's `RecordKind`: what episodes say of a fact, by the lines' own ids.
 
-    What was asked, where no note has it yet, has no place to be hidden at: the sentences that say a
-    forgotten thing are taken out of it, before the notes are looked through.
+    What was asked, where no note has it yet, has no place to be hidden at: it is let go of.
     """
 
     name = "episodes"
@@ -54,8 +50,7 @@ class StepLines(Summaries):
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the tasks and lines that say the fact; `edit` names those without an id."""
-        wanted = Wanted([fact.text])
-        self._watching().let_go(lambda text: _left_of(text, wanted), agent)
+        self._watching().let_go(agent)
         found = list(self._texts(agent, fact.text))
         for path, text in found:
             if (task := parsed(text, "", "").task.text) and says(task, fact.text):
@@ -70,7 +65,7 @@ class StepLines(Summaries):
                 text = self._reader.read(listed.path).text
             except (NotFound, PathRefused, UnreadableNote):
                 continue  # not to be read, so not recalled either
-            if wanted.may_be_in(_MACHINE.sub("", text)):
+            if wanted.may_be_in(text):
                 yield listed.path, text
 
 
@@ -139,13 +134,13 @@ class EpisodesErasing:
 
     def begin(self) -> None:
         """Note that files are about to change; what was asked in no note yet is let go of."""
-        self._watching().let_go(lambda text: "")
+        self._watching().let_go()
         self._inner.begin()
 
     def scrub(self, paths: Iterable[str]) -> Scrubbed:
         """Clean the index, the tables, and remove the offers of what was touched."""
         touched = tuple(paths)
-        self._watching().let_go(lambda text: "")
+        self._watching().let_go()
         episodes, faults = self._episodes, list[str]()
         for name in sorted(filter(None, set(map(episodes.files.name_of, touched)))):
             try:
@@ -159,12 +154,3 @@ class EpisodesErasing:
             except VaultMindError as error:
                 faults.append(f"what is made of the notes could not be cleaned ({error})")
         return Scrubbed((*scrubbed.faults, *faults))
-
-
-def _left_of(text: str, wanted: Wanted) -> str:
-    """Return a text without the sentences that say what is wanted gone."""
-    if not wanted.says(text):
-        return text
-    for start, end in reversed(wanted.spans(text)):
-        text = text[:start] + text[end:].lstrip()
-    return "" if wanted.says(text) else text.strip()

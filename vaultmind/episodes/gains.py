@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from vaultmind.episodes.causal import ChangedFile, changed_files
@@ -73,19 +73,14 @@ class Figures:
     whole_tokens: int = 0
     """What the files of which plans showed a part would have taken, read whole."""
     saved_share: float | None = None
-    files: int = 0
-    """That plans put into their contexts."""
     hit_share: float | None = None
     """Of the files of plans, those that were read or changed afterwards."""
-    cache_hit_share: float | None = None
-    """Of plans, those that found all of their source known as it is."""
     plan_context_p50_ms: float | None = None
     plan_context_p95_ms: float | None = None
     context_tokens_median: int | None = None
     rerank_invocation_rate: float | None = None
-    fallbacks: int = 0
-    """Plans for which a model was asked in vain."""
     fallback_rate_ml_unavailable: float | None = None
+    """Of plans for which a model was asked, those for which it had nothing to say."""
     affinity_hit_rate: float | None = None
     """Of plans that offered a file for the sake of earlier work, those where one was used."""
     first_pass_success_rate: float | None = None
@@ -116,7 +111,7 @@ class Gain:
     sources: tuple[Part, ...]
     """The most plans first."""
     weeks: tuple[Part, ...]
-    """Oldest first, also those in which nothing happened."""
+    """Oldest first."""
 
 
 def works(tables: Tables, agents: Collection[str], since: datetime) -> list[Work]:
@@ -127,25 +122,20 @@ def works(tables: Tables, agents: Collection[str], since: datetime) -> list[Work
 def gain_of(works: Iterable[Work], since: datetime, until: datetime) -> Gain:
     """Return the figures of the episodes that began in a time; a week is one where `until` is."""
     by_source = defaultdict[str, list[Work]](list)
-    by_week = defaultdict[date, list[Work]](list)
-    taken = []
+    by_week = defaultdict[str, list[Work]](list)
     for one in works:
         started = time_of(one.episode.started)
         if started and since <= started <= until:
-            taken.append(one)
             by_source[one.episode.source or "?"].append(one)
-            by_week[_monday(started.astimezone(until.tzinfo))].append(one)
-    first = min(by_week, default=date.max)
-    count = (_monday(until) - first).days // 7 + 1  # below 0 where nothing happened
-    weeks = [first + timedelta(weeks=at) for at in range(count)]
+            day = started.astimezone(until.tzinfo).date()
+            by_week[f"{day - timedelta(days=day.weekday())}"].append(one)
     sources = [Part(source, "", figures_of(group)) for source, group in by_source.items()]
-    sources.sort(key=lambda it: (-it.figures.plans, -it.figures.episodes, it.source))
     return Gain(
         since=since.isoformat(timespec="seconds"),
         until=until.isoformat(timespec="seconds"),
-        total=figures_of(taken),
-        sources=tuple(sources),
-        weeks=tuple(Part("", f"{day}", figures_of(by_week[day])) for day in weeks),
+        total=figures_of([one for group in by_source.values() for one in group]),
+        sources=tuple(sorted(sources, key=lambda it: (-it.figures.plans, it.source))),
+        weeks=tuple(Part("", week, figures_of(by_week[week])) for week in sorted(by_week)),
     )
 
 
@@ -159,7 +149,6 @@ def figures_of(works: Sequence[Work]) -> Figures:
     sizes = sorted(one.tokens for one in offers)
     offered, whole = sum(sizes), sum(one.whole_tokens for one in offers)
     asked = [one.rerank for one in offers if one.rerank != "none"]
-    fallbacks, caches = asked.count("fallback"), [one.cache for one in offers if one.cache]
     judged = [(one, offer) for one in ended if one.used for offer in one.offers]
     hits = [hit for one, offer in judged for hit in _hits(one, offer.chosen, offer)]
     led = [any(_hits(one, paths, offer)) for one, offer in judged if (paths := _led(offer))]
@@ -174,23 +163,16 @@ def figures_of(works: Sequence[Work]) -> Figures:
         offered_tokens=offered,
         whole_tokens=whole,
         saved_share=share(max(0, whole - offered), whole),
-        files=sum(len(one.chosen) for one in offers),
         hit_share=share(sum(hits), len(hits)),
-        cache_hit_share=share(caches.count("hit"), len(caches)),
         plan_context_p50_ms=_percentile(took, 0.50),
         plan_context_p95_ms=_percentile(took, 0.95),
         context_tokens_median=int(_percentile(sizes, 0.50) or 0) if sizes else None,
         rerank_invocation_rate=share(len(asked), len(offers)),
-        fallbacks=fallbacks,
-        fallback_rate_ml_unavailable=share(fallbacks, len(asked)),
+        fallback_rate_ml_unavailable=share(asked.count("fallback"), len(asked)),
         affinity_hit_rate=share(sum(led), len(led)),
         first_pass_success_rate=share(sum(in_one), len(tried)),
         causal_trace_completeness=share(sum(one.is_complete for one in ended), len(ended)),
     )
-
-
-def _monday(moment: datetime) -> date:
-    return moment.date() - timedelta(days=moment.weekday())
 
 
 def share(part: float, whole: float) -> float | None:

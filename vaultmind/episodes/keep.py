@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from vaultmind import redact
-from vaultmind.episodes.types import CHANGES, EVENT_KINDS, HOWS, Event, Offer, TaskMark, seconds_of
+from vaultmind.episodes.types import CHANGES, EVENT_KINDS, HOWS, Event, TaskMark, seconds_of
 from vaultmind.errors import BadArgument
 from vaultmind.memory.forget.taking import sentences
 from vaultmind.vault.oneline import one_line
@@ -137,9 +137,3 @@ def own_events(events: Iterable[Event], may: MayName) -> Iterator[Event]:
             yield event
         elif event.kind in ("decision", "feedback", "run", "plan"):
             yield replace(event, path="", symbol="")
-
-
-def own_offer(offer: Offer, may: MayName, most: int) -> Offer:
-    """Return an offer with so many of its best files that may be named."""
-    files = [(path, features) for path, features in offer.files.items() if may(path)]
-    return replace(offer, files=dict(files[:most]), chosen=tuple(filter(may, offer.chosen)))

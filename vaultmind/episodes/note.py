@@ -228,14 +228,14 @@ def ended(text: str, said: Event | None, now: str, hides: Hides) -> str:
     return _with_properties(text, state="ended", ended=now)
 
 
-def shrunk(text: str) -> tuple[str, int]:
-    """Return a note with what is kept for good, marked as such, and how many events went.
+def shrunk(text: str) -> str:
+    """Return a note with what is kept for good, marked as such.
 
     Reads, searches, plans and runs go, and of several changes of a file all but the last. What a
     person wrote stays, and so does a line of ours that lines of theirs hang on. Raises BadArgument
     for front matter that is broken or missing.
     """
-    gone, told = 0, set[tuple[str, str]]()
+    told = set[tuple[str, str]]()
     text = set_property(text, "state", "shrunk")
     for one in reversed(placed_events(text)):
         event = one.event
@@ -247,8 +247,8 @@ def shrunk(text: str) -> tuple[str, int]:
         below = text[one.end :].partition("\n")[0]
         hung = below[:1] in (" ", "\t") and bool(below.strip()) and event_of(below) is None
         if goes and event.block and not hung:
-            text, gone = text[: one.start] + text[one.end :], gone + 1
-    return text, gone
+            text = text[: one.start] + text[one.end :]
+    return text
 
 
 def title_span(text: str) -> tuple[int, int] | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,9 +14,9 @@ from vaultmind.episodes.note import parsed, shrunk
 from vaultmind.episodes.recorder import OTHERS, Recorder
 from vaultmind.episodes.store import FILE, Tables
 from vaultmind.episodes.types import time_of
-from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
-from vaultmind.ports import Clock, Report, silent
-from vaultmind.types import PERSON, Caller, Progress
+from vaultmind.errors import VaultMindError
+from vaultmind.ports import Clock
+from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText, VaultReader
 
 if TYPE_CHECKING:
@@ -25,36 +24,9 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 60.0
 """How often it is looked for what others did to the notes: a hand, a sync."""
-LONGEST_DAYS = 36_500
 CLIENT, WHY = "retention", "an episode is past its retention"
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Shrinks:
-    """An episode whose note is past its retention."""
-
-    name: str
-    path: str
-    task: str
-    ended: str
-    events: int
-    """That go."""
-    bytes: int
-    """That go, with what plans offered in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Purge:
-    """What a purge did, or would do."""
-
-    days: int
-    """What ended longer ago is due."""
-    episodes: tuple[Shrinks, ...]
-    """The oldest first."""
-    left: tuple[tuple[str, str], ...]
-    """Notes that cannot be shrunk, or were left as they are, and why."""
 
 
 class Episodes:
@@ -69,7 +41,7 @@ class Episodes:
         self._gate = gate
         self.files = EpisodeFiles(reader.paths, reader)
         self.recorder = Recorder(gate, self.files, self.followed, clock, config, device)
-        self._lock, self._purging = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -137,70 +109,31 @@ class Episodes:
                 log.exception("episodes could not be looked at")
             self._stopped.wait(LOOK_SECONDS)
 
-    # --- retention -------------------------------------------------------------------------
+    def purge(self) -> None:
+        """Shrink what is past its retention, in the name of each agent.
 
-    def purge(
-        self, caller: Caller | None = None, days: int | None = None, report: Report = silent, *,
-        dry: bool = False,
-    ) -> Purge:  # fmt: skip
-        """Shrink what is past its retention, or older than some days; `dry`: write no note.
-
-        In the name of whoever asks or of each agent by itself. What one note does not allow is told
-        and leaves the others alone. Of another device's what is a week older: two that write one
-        note on one day make a sync conflict. Raises BadArgument for days that are out of range,
-        IndexUnavailable.
+        Of another device's what is a week older: two that write one note on one day make a sync
+        conflict. What one note does not allow leaves the others alone. Raises IndexUnavailable.
         """
-        days = self._config.retention.days if days is None else days
-        if not 0 <= days <= LONGEST_DAYS:
-            raise BadArgument("days", days, f"0 to {LONGEST_DAYS}")
-        with self._purging:
-            self.settle()
-            before = self._clock() - timedelta(days=days)
-            names, done = self.tables.ended_before(before), list[Shrinks]()
-            left = [*self.tables.faulty().items()]
-            for number, name in enumerate(names, 1):
-                report(Progress(number, len(names), "episodes looked at"))
-                try:
-                    one, offers = self._shrinks(name, before)
-                    who = caller or Caller("agent", name.partition("/")[0], CLIENT)
-                    is_done = one and not dry and self._gate.save(one.path, _shrink, who, WHY)
-                    if is_done and offers:
-                        self._gate.remove(offers, who, WHY)
-                    done += [one] if one else []
-                except NotFound:
-                    continue  # it was deleted meanwhile
-                except (VaultMindError, OSError) as error:
-                    log.warning("%s was not shrunk: %s", name, error)
-                    left.append((name, str(error)))
-            if done and not dry:
-                self.scrub()
-        return Purge(days, tuple(done), tuple(left))
-
-    def _shrinks(self, name: str, before: datetime) -> tuple[Shrinks | None, str]:
-        """Return what goes of an episode, None where nothing is to; and the path of its offers."""
-        file, listed = self.files.file(name), self.files.listed_one(name)
-        less, one = _less(file), parsed(file.text, "", "")
-        ended, others = time_of(one.ended), one.device not in ("", self._device)
-        if less is None or (others and ended and ended > before - OTHERS):
-            return None, ""
-        offered = listed.offers.size if listed and listed.offers else 0
-        freed = max(0, len(file.text.encode()) - len(less[0].encode()) + offered)
-        path, offers = self.files.path(name), self.files.offers_path(name) if offered else ""
-        return Shrinks(name, path, one.task.text, one.ended, less[1], freed), offers
+        self.settle()
+        before, shrunk_any = self._clock() - timedelta(days=self._config.retention.days), False
+        for name in self.tables.ended_before(before):
+            try:
+                one = self.files.read(name)
+                ended, others = time_of(one.ended), one.device not in ("", self._device)
+                if others and ended and ended > before - OTHERS:
+                    continue
+                path, who = self.files.path(name), Caller("agent", one.agent, CLIENT)
+                if self._gate.save(path, _shrink, who, WHY):
+                    self._gate.remove(self.files.offers_path(name), who, WHY)
+                    shrunk_any = True
+            except (VaultMindError, OSError) as error:
+                log.warning("%s was not shrunk: %s", name, error)
+        if shrunk_any:
+            self.scrub()
 
 
 def _shrink(file: FileText | None) -> str | None:
-    """Return what a note is to say; None for one that is gone, gone on with, or shrunk already."""
-    less = _less(file) if file else None
-    return less[0] if less else None
-
-
-def _less(file: FileText) -> tuple[str, int] | None:
-    """Return what a note shrinks to and how many events go; None where it is not to.
-
-    Raises UnreadableNote for one that cannot be relied on.
-    """
-    one = parsed(file.text, "", "")
-    if one.flaw:
-        raise UnreadableNote(file.path, one.flaw)
-    return shrunk(file.text) if one.state == "ended" else None
+    """Return what a note is to say; None for one that is gone, gone on with, or not whole."""
+    one = parsed(file.text, "", "") if file else None
+    return shrunk(file.text) if file and one and one.state == "ended" and not one.flaw else None

@@ -24,7 +24,6 @@ from vaultmind.episodes.keep import (
     may_name,
     news,
     own_events,
-    own_offer,
 )
 from vaultmind.episodes.note import ended, line_of, numbered, rendered
 from vaultmind.episodes.store import Tables
@@ -39,8 +38,8 @@ from vaultmind.vault.paths import agent_name
 if TYPE_CHECKING:
     from vaultmind.memory.gate import Gate
 
-MAX_OFFERS, MAX_OFFERED = 200, 40
-"""Offers of an episode, and files of one offer."""
+MAX_OFFERS = 200
+"""Offers of an episode."""
 TRIES = 50
 """Names that are tried for a new note: a sync may bring others meanwhile."""
 VAULT = "vault"
@@ -119,7 +118,9 @@ class Recorder:
         with self._lock:
             one = self._find(agent, name)
             if len(self.files.offers(one.name)) < MAX_OFFERS:
-                own = own_offer(offer, may_name(self.paths, agent), MAX_OFFERED)
+                may = may_name(self.paths, agent)
+                files = {path: of for path, of in offer.files.items() if may(path)}
+                own = replace(offer, files=files, chosen=tuple(filter(may, offer.chosen)))
                 self._gate.append(self.files.offers_path(one.name), line_of_offer(own))
                 self._took(one.name)
 

@@ -167,8 +167,6 @@ class Offer:
     took_ms: float = 0.0
     rerank: str = "none"
     """What a model had to say: `none` was asked, it was `used`, or it gave nothing: `fallback`."""
-    cache: str = ""
-    """Whether what is known of the source was at hand: `hit`, `partial` or `rebuilt`."""
 
 
 def time_of(text: str) -> datetime | None:

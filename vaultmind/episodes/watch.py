@@ -13,28 +13,25 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Protocol
 
 from vaultmind.episodes.keep import can_keep
 from vaultmind.episodes.recorder import Recorder
-from vaultmind.episodes.types import Change, Episode, Event, TaskMark
+from vaultmind.episodes.types import Change, Episode, Event, TaskMark, seconds_of
 from vaultmind.errors import NotAllowed, NotFound, VaultMindError
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
 MAX_TALKS, MAX_IDS = 64, 2000
-"""Conversations that are held, and uses and commits that are known by their ids."""
-MOST_DELTAS, MOST_PATHS = 100, 50
-"""Files of one turn: more are a tool's doing, or another branch; and of one commit."""
+"""Conversations that are held, and uses that are known by their ids."""
+MOST_DELTAS = 100
+"""Files of one turn: more are a tool's doing, or another branch."""
 CATCH_UP_SECONDS = 3.0
 """That whoever ends an episode waits for what was not seen of it."""
-COMMAND_SECONDS = 120.0
-"""A commit this much older than the end of a command was not made by it."""
-LONGEST_SECONDS = 86_400.0
-"""Of a tool's use: what is said to have taken longer says nothing."""
 CHARS_PER_TOKEN = 4
 
 log = logging.getLogger(__name__)
@@ -54,12 +51,8 @@ class Use:
     query: str = ""
     runs: tuple[str, ...] = ()
     """An outcome and a program: `yes pytest`, ` npm test`."""
-    commits: bool = False
-    """Whether it may have committed something."""
     chars: int = 0
     """Of what was read."""
-    took: float = 0.0
-    """Seconds; 0 where nobody knows."""
     id: str = ""
 
 
@@ -121,8 +114,6 @@ class Work:
     """It was ended by somebody else: nothing begins before the next prompt."""
     used_at: float = 0.0
     """When a tool was used on it last."""
-    others: set[str] = field(default_factory=set)
-    """Commits of this turn that are somebody else's."""
 
     @property
     def is_active(self) -> bool:
@@ -132,8 +123,6 @@ class Work:
     def begins(self, when: datetime) -> None:
         """Begin a turn."""
         self.began, self.closed = when, False
-        at = when.timestamp()  # a commit has whole seconds: one of this very second was before
-        self.others = {one.id for one in self.place.commits(at) if one.time <= at}
         dirty = self.place.uncommitted().items()
         self.gone = frozenset(path for path, (change, _) in dirty if change == "removed")
 
@@ -166,8 +155,6 @@ class Watching:
         self._tasks = tasks
         self._clock = clock
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
-        self._claimed: deque[str] = deque(maxlen=MAX_IDS)
-        """Commits that belong to an episode."""
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
 
     # --- what hooks tell; each returns at once ----------------------------------------------
@@ -191,27 +178,31 @@ class Watching:
         """End what runs in a conversation: as `unknown`, unless somebody said how it came out."""
         self.then(lambda: self._ended(caller, session))
 
-    def catch_up(self, name: str, seconds: float = CATCH_UP_SECONDS) -> bool:
+    def catch_up(self, name: str) -> None:
         """Make up for what was not seen of an episode that somebody is about to end.
 
-        Returns once that is done; False where it takes longer.
+        Returns once that is done, or after some time.
         """
 
         def settle() -> None:
             for talk in [*self._talks.values()]:
                 self._settle_turn(talk, name)
 
-        return _is_done(self.then(settle), seconds)
+        _is_done(self.then(settle), CATCH_UP_SECONDS)
 
-    def let_go(
-        self, left: Callable[[str], str], agent: str = "", seconds: float = CATCH_UP_SECONDS
-    ) -> bool:
-        """Keep of an agent's prompts, or of all, what is `left`: the rest is to be forgotten.
+    def let_go(self, agent: str = "") -> None:
+        """Drop what an agent, or anybody, was asked: something of it may be to be forgotten.
 
-        Returns once that is done, and what was told before is written down; False where it takes
-        longer: it is done all the same.
+        Returns once that is done, and what was told before is written down; or after some time: it
+        is done all the same.
         """
-        return _is_done(self.then(lambda: self._let_go(left, agent)), seconds)
+
+        def forget() -> None:
+            for talk in self._talks.values():
+                if agent in ("", talk.caller.agent):
+                    talk.prompt = ""
+
+        _is_done(self.then(forget), CATCH_UP_SECONDS)
 
     def wait(self, seconds: float) -> bool:
         """Return once all that was told is done; False where that takes longer."""
@@ -240,12 +231,6 @@ class Watching:
             self._talks.popitem(last=False)
         return talk
 
-    def _let_go(self, left: Callable[[str], str], agent: str) -> None:
-        for talk in self._talks.values():
-            if talk.prompt and agent in ("", talk.caller.agent):
-                prompt = left(talk.prompt)
-                talk.prompt = "" if not prompt or self._tasks().names_nothing(prompt) else prompt
-
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
         says = bool(words.strip()) and not self._tasks().names_nothing(words)
         self._settle_turn(talk)  # one that was broken off
@@ -272,27 +257,20 @@ class Watching:
         talk.ids.append(use.id)
         if not talk.prompt:  # what was forgotten or erased since is not read again
             talk.prompt = asked()
-        ended = datetime.fromisoformat(use.time)
-        began = ended - timedelta(seconds=min(max(use.took, 0.0), LONGEST_SECONDS))
         for place, events in _events_of(use, self._holding):
-            work = self._work(talk, place, began)
+            work = self._work(talk, place, datetime.fromisoformat(use.time))
             work.used_at = self._clock().timestamp()
             self._add(talk, work, events)
-        if use.commits:
-            since = ended.timestamp() - 1 - (use.took or COMMAND_SECONDS)
-            for work in talk.works.values():
-                self._committed(talk, work, since, is_timed=use.took > 0)
 
-    def _settle_turn(self, talk: Talk, episode: str = "") -> list[Work]:
+    def _settle_turn(self, talk: Talk, episode: str = "") -> None:
         """Settle a conversation's turn in each source, or in that of an episode alone."""
-        active = [one for one in talk.works.values() if one.is_active]
-        active = [one for one in active if episode in ("", one.episode)]
-        for work in active:
-            _quietly(partial(self._settle, talk, work))
-        return active
+        for work in talk.works.values():
+            if episode in ("", work.episode):
+                _quietly(partial(self._settle, talk, work))
 
     def _paused(self, talk: Talk, told: datetime) -> None:
-        for work in self._settle_turn(talk):
+        self._settle_turn(talk)
+        for work in talk.works.values():
             work.begins(told)
 
     def _ended(self, caller: Caller, session: str) -> None:
@@ -347,24 +325,10 @@ class Watching:
     def _end(self, talk: Talk, episode: Episode) -> None:
         _quietly(partial(self._records.end, episode.name, "unknown", "", talk.caller))
 
-    def _committed(self, talk: Talk, work: Work, since: float, *, is_timed: bool) -> None:
-        """Take the commits that a command of this conversation has just made.
-
-        Somebody else may commit to the same work tree: its own are those made while it ran, or,
-        where that is not known, the last if it is fresh; and those of files that it changed.
-        """
-
-        def made(new: Sequence[Commit]) -> Sequence[Commit]:
-            fresh = [one for one in new if one.time >= since]
-            return fresh if is_timed else fresh[-1:]
-
-        work.others |= self._claim(talk, work, made)
-
     def _settle(self, talk: Talk, work: Work) -> None:
-        """Take what the hooks of a turn did not see: commits, and files that differ since.
+        """Take what the hooks of a turn did not see: files that differ since, and commits.
 
-        Where another conversation used the same source meanwhile nobody knows whose they are: of
-        the commits those of files that this one changed are its own.
+        Where another conversation used the same source meanwhile nobody knows who changed a file.
         """
         running = self._running(talk, work)
         if running is None and work.closed:
@@ -373,44 +337,39 @@ class Watching:
         others = (
             it.works[name] for it in self._talks.values() if it is not talk and name in it.works
         )
-        is_shared = any(one.used_at >= since for one in others)
-        events = running.events if running else ()
-        seen = {one.path for one in events if one.kind != "read"}
-        deltas = [] if is_shared else [
-            (path, change)
-            for path, (change, at_ns) in work.place.uncommitted().items()
-            if (path not in work.gone if change == "removed" else at_ns >= since * 1e9)
-            and path not in seen
-        ]  # fmt: skip
-        if len(deltas) <= MOST_DELTAS:
+        if work.is_active and not any(one.used_at >= since for one in others):
+            seen = {one.path for one in running.events if one.kind != "read"} if running else ()
+            deltas = [
+                (path, change)
+                for path, (change, at_ns) in sorted(work.place.uncommitted().items())
+                if (path not in work.gone if change == "removed" else at_ns >= since * 1e9)
+                and path not in seen
+            ]
             now = self._clock().isoformat(timespec="seconds")
-            about = sorted(deltas)
-            self._add(
-                talk, work, [Event("delta", now, p, change=it, how="files") for p, it in about]
-            )
-        self._claim(talk, work, lambda new: () if is_shared else new)
+            found = [Event("delta", now, path, change=it, how="files") for path, it in deltas]
+            self._add(talk, work, found if len(found) <= MOST_DELTAS else ())
+        if running := self._running(talk, work):
+            self._add(talk, work, self._commits(running, work.place))
 
-    def _claim(
-        self, talk: Talk, work: Work, surely: Callable[[Sequence[Commit]], Sequence[Commit]]
-    ) -> set[str]:
-        """Take the turn's commits that are `surely` its own, or of files that it changed.
+    def _commits(self, running: Episode, place: Watched) -> list[Event]:
+        """Return the commits, not told yet, of files that an episode had changed before.
 
-        An event for each file; of a commit of too many files one. Returns those of others.
+        An event for each such file, whoever committed it.
         """
-        known, running = work.others.union(self._claimed), self._running(talk, work)
-        own = {one.path for one in running.events if one.changes} if running else set()
-        new = [one for one in work.place.commits(work.began.timestamp()) if one.id not in known]
-        sure, events, others = surely(new), list[Event](), {one.id for one in new}
-        for one in new:
-            if one in sure or own & {path for path, _ in one.changed}:
-                time = datetime.fromtimestamp(one.time, self._clock().tzinfo).isoformat()
-                event = Event("commit", time, text=one.subject, commit=one.id, how="git")
-                some = one.changed if len(one.changed) <= MOST_PATHS else ()
-                events += [replace(event, path=path, change=it) for path, it in some] or [event]
-                others.remove(one.id)
-                self._claimed.append(one.id)
-        self._add(talk, work, events)
-        return others
+        known, changed = {one.commit for one in running.events}, dict[str, int]()
+        for event in running.events:
+            if event.changes:
+                changed.setdefault(event.path, seconds_of(event.time))
+        events = []
+        for one in place.commits(seconds_of(running.started)) if changed else ():
+            time = datetime.fromtimestamp(one.time, self._clock().tzinfo).isoformat()
+            event = Event("commit", time, text=one.subject, commit=one.id, how="git")
+            events += [
+                replace(event, path=path, change=change)
+                for path, change in one.changed
+                if one.id not in known and changed.get(path, inf) <= one.time
+            ]
+        return events
 
 
 def _events_of(

@@ -26,7 +26,7 @@ from dataclasses import asdict, field, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
@@ -61,6 +61,7 @@ FEATURES = {name: family for family, (_, names) in FAMILIES.items() for name in 
 ALL = frozenset(FEATURES)
 WITHOUT_MEANING = frozenset(one for one in ALL if not FEATURES[one].startswith("meaning"))
 
+T = TypeVar("T")
 ModelKind = Literal["planner", "ranker"]
 MODEL_KINDS: tuple[ModelKind, ...] = ("planner", "ranker")
 Stamp = tuple[int, ...]
@@ -133,9 +134,10 @@ class Registry:
     def choose(self, embedder: str) -> Model:
         """Return the model for an embedder's id (`use-0.2.1`), or for none (empty)."""
         name = embedder.partition("-")[0]
-        own = [one for one in sorted(self.named) if self.named[one].embedder == name]
-        wanted = self.active.ranker.get(name or WORDS, own[-1] if own else "")
-        return self.named[wanted] if wanted in own and not self.active.fault else shipped(name)
+        if self.active.fault:
+            return shipped(name)
+        model = self.named.get(self.active.ranker.get(name or WORDS, SHIPPED_ID))
+        return model if model is not None and model.embedder == name else shipped(name)
 
 
 def stamp_of(memory_folder: Path) -> Stamp:
@@ -176,14 +178,20 @@ def shipped(embedder: str) -> Model:
 
 def read_model(path: Path) -> Model:
     """Read a model. Raises ConfigError, which names the file, the field and what is allowed."""
+    return read_checked(path, Model, f"The ranker {path}")
+
+
+def read_checked(path: Path, of: type[T], name: str) -> T:
+    """Read a file of JSON as what it should be. Raises ConfigError that calls it by a name."""
     try:
         if path.is_symlink() or path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"The ranker {path} is no file of at most {MAX_BYTES:,} bytes.")
-        return TypeAdapter(Model).validate_json(path.read_bytes())
+            raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
+        found: T = TypeAdapter(of).validate_json(path.read_bytes())
+        return found
     except ValidationError as error:
-        raise ConfigError(f"The ranker {path} cannot be used: {_first(error)}.") from error
+        raise ConfigError(f"{name} cannot be used: {_first(error)}.") from error
     except OSError as error:
-        raise ConfigError(f"The ranker {path} cannot be read: {error}.") from error
+        raise ConfigError(f"{name} cannot be read: {error}.") from error
 
 
 def model_text(model: Model) -> str:

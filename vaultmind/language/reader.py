@@ -65,7 +65,7 @@ _COMMAND = re.compile(
     re.I,
 )
 """The plainest words for it: whoever begins with them asks, unless the network is sure that not."""
-PLAINLY = 0.35
+PLAINLY = 0.15
 """Likelihood from which that is believed."""
 TAIL = 2
 """Words at the end of a clause that are not left out alone."""

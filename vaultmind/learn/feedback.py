@@ -1,6 +1,6 @@
 """What becomes of a search's hits: one log, and one fold over it, for the ranker to learn from.
 
-A hit that is fetched, then cited in an answer, or called useful or wrong, says something of the
+A hit that is fetched, or called useful or wrong, says something of the
 question that it was found by. That goes as a line to `feedback-<device>.jsonl` of whoever asked:
 the words that were asked with and where the hit stands, and nothing of what the hit says. What is
 asked with a secret in it, or at length, is not taken down at all. The last searches are held in
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,12 +22,12 @@ from vaultmind import redact
 from vaultmind.episodes.keep import may_name
 from vaultmind.episodes.note import adapter
 from vaultmind.episodes.types import time_of
-from vaultmind.errors import BadArgument, NotAllowed, VaultMindError
+from vaultmind.errors import NotAllowed, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref
 from vaultmind.memory.forget.taking import Erasable, Wanted
 from vaultmind.memory.match import says
 from vaultmind.ports import Clock
-from vaultmind.types import PERSON, Caller, Fact, Hit, Message
+from vaultmind.types import PERSON, Caller, Fact, Hit
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
@@ -36,20 +35,19 @@ from vaultmind.vault.paths import VaultPaths
 if TYPE_CHECKING:
     from vaultmind.memory.gate import Gate
 
-Signal = Literal["fetch", "cite", "useful", "wrong"]
+Signal = Literal["fetch", "useful", "wrong"]
 Verdict = Literal["useful", "wrong"]
 By = Literal["person", "agent"]
-STRENGTH: dict[Signal, float] = {"fetch": 0.3, "cite": 0.6, "useful": 1.0, "wrong": -1.0}
+STRENGTH: dict[Signal, float] = {"fetch": 0.3, "useful": 1.0, "wrong": -1.0}
 """How much each signal says. Who reads a hit may find it useless; who says so does not guess."""
 HALF_LIFE_DAYS, KEEP_DAYS = 60.0, 90.0
 """After so long a verdict counts half: what somebody looks for changes; and it goes."""
-LONGEST_QUERY, MOST_READ = 400, 20_000
-"""Maximum numbers of characters: of a query (what is longer was pasted, and nobody asks it again),
-of a message that is looked at for what it names."""
+LONGEST_QUERY = 400
+"""Maximum number of characters of a query: what is longer was pasted, and nobody asks it again."""
 MOST_LINES = 4_000
 """Lines of a file after it is cut; it is once it has twice as many."""
 WITHIN_SECONDS = 1800.0
-"""What is fetched or cited later was found otherwise."""
+"""What is fetched later was found otherwise."""
 MOST_SHOWN, MOST_HITS, MOST_HEARD = 20_000, 30, 500
 """Hits that are held in memory, of all callers; of one search; and signals, to hear each once."""
 
@@ -236,16 +234,15 @@ class SearchFeedback:
             kept = [line for line in lines if not repeats(line.query)]
             return "".join(map(written, kept)) if len(kept) < len(lines) else None
 
-        self.clear(repeats)
+        self.clear()
         for path in feedback_files(self._paths, agent):
             edit(path, change)
         return ()
 
-    def clear(self, says: Callable[[str], bool] = lambda query: True) -> None:
-        """Forget the searches in memory of which a query says so: something was erased."""
+    def clear(self) -> None:
+        """Forget the searches in memory: something was forgotten or erased."""
         with self._lock:
-            kept = [one for one in self._shown if not says(one[1].query)]
-            self._shown = deque(kept, maxlen=MOST_SHOWN)
+            self._shown.clear()
             self._heard.clear()
 
     # --- what is heard ---------------------------------------------------------------------
@@ -262,60 +259,39 @@ class SearchFeedback:
 
     def fetched(self, caller: Caller, name: str, path: str = "", anchor: str = "") -> None:
         """Hear that a hit was fetched, by its id or path; `path` and `anchor`: where it stands."""
-        found = self._find(caller, {name.strip(), f"{path}{anchor}", path})
-        self._hear(caller, [found] if found else [])
+        agent, line = (
+            self._agent_of(caller),
+            self._find(caller, {name.strip(), f"{path}{anchor}", path}),
+        )
+        try:
+            with self._lock:
+                new = line and line not in self._heard and self._may_name(agent, line)
+                if line and new and self._keeps(agent):
+                    self._heard.append(line)
+                    self._write(agent, replace(line, time=self._now()))
+        except (VaultMindError, OSError) as error:
+            log.warning("feedback on a search was not kept: %s", error)
 
-    def cited_in(self, agent: str, messages: Sequence[Message]) -> None:
-        """Hear what the assistant said: hits that it links to, or whose path it names, were of use.
+    def judge(self, caller: Caller, name: str, verdict: Verdict) -> tuple[Line, bool] | None:
+        """Take a verdict down on the hit that a caller means by an id or a path.
 
-        Of each note the best hit of each search; what is older than the search says nothing of it.
+        It is said of the last search that showed it. Returns the line, and whether it was not known
+        already; None where no search lately showed such a hit. Raises NotAllowed, what the gate
+        raises.
         """
-        caller = Caller("agent", agent)
-        for message in messages:
-            if message.role != "assistant":
-                continue
-            then, text = time_of(message.time), message.text[:MOST_READ]
-            links = {_bare(link) for link in re.findall(r"\[\[([^\[\]|#^\n]{1,300})", text)}
-            said, found = text.casefold(), dict[tuple[str, str], Line]()
-            for line in self._recent(caller):
-                late, path = then is None or then.timestamp() >= line.moment, _bare(line.path)
-                is_linked = {path, path.rpartition("/")[2]} & links
-                if late and (is_linked or line.path.casefold() in said):
-                    found.setdefault((line.query, line.path), replace(line, signal="cite"))
-            self._hear(caller, [*found.values()])
-
-    def judge(self, caller: Caller, stated: Line, agent: str = "") -> tuple[str, Line, bool]:
-        """Take a stated verdict down, in an agent's memory or the caller's own.
-
-        Returns whose memory, the line, and whether it was not known already. Raises NotAllowed,
-        BadArgument, what the gate raises.
-        """
-        own, words = self._agent_of(caller), kept_query(stated.query)
-        agent = agent or own
-        if caller.kind == "agent" and agent != own:
-            raise NotAllowed(f"{own} may keep what searches were worth in its own memory only.")
-        if not self._keeps(agent) or not self._may_name(agent, stated):
+        agent, found = self._agent_of(caller), self._find(caller, {name.strip()})
+        if not self._keeps(agent) or (found and not self._may_name(agent, found)):
             why = "is at autonomy 0, is not there, or may not name such a file"
             raise NotAllowed(f"Nothing was kept: {agent} {why}.")
-        if not words:
-            allowed = f"words without a secret in them, {LONGEST_QUERY} characters at most"
-            query = stated.query
-            raise BadArgument("query", query[:80], allowed, missing=not query.strip())
-        line = replace(stated, time=self._now(), query=words, by=caller.kind)
+        if found is None:
+            return None
+        line = replace(found, time=self._now(), signal=verdict, by=caller.kind)
         lines = sorted(self.lines(agent), key=lambda one: one.moment)
         said = [one.signal for one in lines if one.is_explicit and one.about == line.about]
-        new = said[-1:] != [line.signal]
+        new = said[-1:] != [verdict]
         if new:
-            self._write(agent, [line])
-        return agent, line, new
-
-    def shown(self, caller: Caller, query: str, name: str) -> Line | None:
-        """Return the hit that a caller means by an id or a path, if it was shown lately.
-
-        With what was asked, the last time; to the query first, where one is named.
-        """
-        names = {name.strip()}
-        return self._find(caller, names, kept_query(query)) or self._find(caller, names)
+            self._write(agent, line)
+        return line, new
 
     def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
         """Return all that can be learnt from, of some agents and every device, oldest first."""
@@ -339,27 +315,11 @@ class SearchFeedback:
             own = [line for who, line in self._shown if who == caller.name]
         return [one for one in own if -1 < now - one.moment <= WITHIN_SECONDS]
 
-    def _find(self, caller: Caller, names: set[str], query: str = "") -> Line | None:
-        """Return the hit that was shown last by one of some names: an id, a place, else a path.
-
-        `query`: only where that was asked.
-        """
-        recent = [line for line in self._recent(caller) if query in ("", line.query)]
+    def _find(self, caller: Caller, names: set[str]) -> Line | None:
+        """Return the hit that was shown last by one of some names: an id, a place, else a path."""
+        recent = self._recent(caller)
         exact = (it for it in recent if names & {it.hit, f"{it.path}{it.anchor}"})
         return next(exact, None) or next((it for it in recent if it.path in names), None)
-
-    def _hear(self, caller: Caller, lines: Sequence[Line]) -> None:
-        """Write down what was not heard of these searches before; a failure is only logged."""
-        try:
-            agent = self._agent_of(caller)
-            with self._lock:
-                new = [it for it in lines if it not in self._heard and self._may_name(agent, it)]
-                self._heard.extend(new)
-            if new and self._keeps(agent):
-                now = self._now()
-                self._write(agent, [replace(one, time=now) for one in new])
-        except (VaultMindError, OSError) as error:
-            log.warning("feedback on a search was not kept: %s", error)
 
     def _keeps(self, agent: str) -> bool:
         return agent in self._paths.agent_names() and self.gate.keeps_records(agent)
@@ -371,8 +331,8 @@ class SearchFeedback:
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")
 
-    def _write(self, agent: str, lines: Sequence[Line]) -> None:
-        """Append lines; a file that begins with one past its retention loses all such."""
+    def _write(self, agent: str, line: Line) -> None:
+        """Append a line; a file that begins with one past its retention loses all such."""
         path = f"{self._paths.memory(agent)}/feedback-{self._device}.jsonl"
         first = self._clock().timestamp() - self._days * 86_400
 
@@ -385,10 +345,5 @@ class SearchFeedback:
             return "".join(map(written, kept[-MOST_LINES:]))
 
         with self._lock:
-            self.gate.append(path, "".join(map(written, lines)))
+            self.gate.append(path, written(line))
             self.gate.save(path, change, PERSON, "old feedback on searches is dropped")
-
-
-def _bare(path: str) -> str:
-    """Return what a path is compared by: without its ending, in any case."""
-    return path.strip().casefold().removesuffix(".md")

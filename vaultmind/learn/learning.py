@@ -172,7 +172,7 @@ class Learning:
         if judged is None:
             judged = self._feedback.judged(self._files.paths.agent_names())
         told = [one for one in judged if one.time >= asks.since]
-        of, cases = ask_again(scenes, told, asks.least, self._step)
+        of, cases = ask_again(scenes, told, self._step)
 
         def propose(seen: datetime | None, now: datetime) -> Proposal:
             return new_ranker(scenes, cases, seen, now, self._step)
@@ -197,7 +197,7 @@ class Learning:
         if seen is not None and unseen < LEAST_TRIED:
             return replace(told, why=too_few(unseen))
         id, text, verdict = propose(seen, self._clock())
-        self.models.keep(kind, of, id, text)
+        self.models.keep(kind, id, text)
         why = verdict.why if verdict.better or not force else f"Used all the same. {verdict.why}"
         if used := verdict.better or force:
             self.models.activate(id, why="in use after a training", asked=asks.asked)

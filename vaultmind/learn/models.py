@@ -23,14 +23,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import ConfigError, NotFound
 from vaultmind.index import models as rankers
 from vaultmind.index.models import (
     ACTIVE,
-    MODEL_KINDS,
     SHIPPED_ID,
     WORDS,
     Active,
@@ -39,6 +38,7 @@ from vaultmind.index.models import (
     active_text,
     parsed,
     read_active,
+    read_checked,
     registry_of,
 )
 from vaultmind.planner.scorer import MAX_WEIGHT, Stuff, Weights, built_in
@@ -59,7 +59,7 @@ TRIAL, PASSED = "trial", "passed"
 HEARD_UNTIL = "heard until "
 """Before when the latest search was that a ranker learnt from or was tried on."""
 MOST_FILES = 500
-MAX_BYTES, MAX_TEXT, MAX_TEXTS = 100_000, 200, 20
+MAX_TEXT, MAX_TEXTS = 200, 20
 _Text = Annotated[str, Field(max_length=MAX_TEXT, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 _Number = Annotated[float, Field(ge=-MAX_WEIGHT, le=MAX_WEIGHT, allow_inf_nan=False)]
 
@@ -125,16 +125,9 @@ def read_learned(path: Path) -> Learned:
     Raises ConfigError, which names the file, the field and what is allowed.
     """
     name = f"The planner's model {path}"
-    try:
-        if path.is_symlink() or path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
-        told = Learned.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        (one, *_) = error.errors(include_url=False, include_context=False)
-        where = ".".join(f"{it!s:.60}" for it in one["loc"])
-        raise ConfigError(f"{name}: {where or 'the file'}: {one['msg']}.") from error
-    except OSError as error:
-        raise ConfigError(f"{name} cannot be read: {error.strerror}.") from error
+    if path.is_symlink():
+        raise ConfigError(f"{name} is a link.")
+    told = read_checked(path, Learned, name)
     known = built_in(told.of).weights  # an older program may have known others
     weights = {name: weight for name, weight in told.weights.items() if name in known}
     if stuff_of(path.stem) != told.of or not weights:
@@ -182,22 +175,10 @@ class Models:
         used = (one for one in rows if one.active or one.scores.get(TRIAL, {}).get(PASSED))
         return max(filter(None, (time_of(one.seen) for one in used)), default=None)
 
-    def can_roll_back(self) -> dict[ModelKind, bool]:
-        """Tell of each kind of model whether a change is left to be taken back."""
-        before = {one.kind for one in read_active(self._folder).before}
-        return {kind: kind in before for kind in MODEL_KINDS}
-
     # --- changes -------------------------------------------------------------------------
 
-    def keep(self, kind: ModelKind, of: str, model_id: str, text: str) -> None:
-        """Store a model that is not in use (yet).
-
-        Where no ranker is named for an embedder the last by name would rank: the one that does now
-        is named first.
-        """
-        if kind == "ranker" and of not in read_active(self._folder).ranker:
-            now = self.in_use(kind, of)
-            self._switch(lambda old: _with(old, kind, {of: now}), PERSON, "a model is named")
+    def keep(self, kind: ModelKind, model_id: str, text: str) -> None:
+        """Store a model that is not in use (yet)."""
         path = f"{self._paths.memory_dir}/{FOLDERS[kind]}/{model_id}.json"
         self._gate.save(path, lambda file: text, PERSON, "a model is kept")
 

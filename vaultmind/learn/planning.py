@@ -2,10 +2,7 @@
 
 An episode that went well teaches: of what a plan offered, the files that were then edited are right
 (1), those that were only read are so in part (0.3), the others are wrong. What failed teaches
-nothing by itself, and takes back what the same task taught before it: of a file that was edited in
-as many later episodes that failed as in such that went well nothing is left, nor of what was read
-for it. What went well in the end stands, however often it failed first. Lessons fade, and one task
-that is done over and over counts as a few.
+nothing. Lessons fade, and one task that is done over and over counts as a few.
 
 Only what was done after a plan counts for it. A file that was edited before in the same episode is
 left out of the lesson: its features (changed lately, changes together) tell of that already.
@@ -22,11 +19,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,9 +35,6 @@ from vaultmind.learn.models import PASSED, Learned, id_of, stuff_of
 from vaultmind.learn.trial import Case, Proposal, Verdict, tried
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
-
-if TYPE_CHECKING:
-    from vaultmind.planner.types import Understood
 
 PULL = 200.0
 """How many lessons the weights count as that come with the program."""
@@ -60,8 +54,6 @@ WORTH: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.0,
 HALF_LIFE_SECONDS = 90 * 86_400.0
 MOST_ALIKE = 5
 """Episodes of one task that count, the latest."""
-NEARLY_SAME = 0.8
-"""How alike two tasks are that count as one, as `planner.task.alike` tells it."""
 MOST_CANDIDATES = 100
 MOST_FEATURE = 10.0
 """Features are between 0 and 1, or near it: an offer's file can be edited by hand."""
@@ -81,52 +73,29 @@ def plan_lessons(heard: Iterable[Heard], now: datetime) -> list[Case]:
     """Return the lessons of episodes, oldest first; those that teach nothing are left out."""
     ended = [one for one in heard if one.episode.state != "running" and one.offers]
     ended.sort(key=lambda one: (one.episode.started, one.episode.name))
-    good, failed = (
-        defaultdict[tuple[str, ...], float](float),
-        defaultdict[tuple[str, ...], int](int),
-    )
-    for one in ended:
-        for key in _edits(one.episode):
-            good[key] += WORTH[one.episode.outcome]
-    same, taught = defaultdict[tuple[str, str], int](int), list[tuple[Heard, list[Case]]]()
-    for one in reversed(ended):  # what failed takes back what was taught before it
-        episode, keys = one.episode, _edits(one.episode)
-        for key in keys if episode.outcome == "failed" else ():
-            failed[key] += 1
-        if not WORTH[episode.outcome]:
-            continue
+    same, taught = defaultdict[tuple[str, str], int](int), list[Case]()
+    for one in reversed(ended):
+        episode = one.episode
         task = (episode.source, episode.task.fingerprint)
-        same[task] += 1
+        same[task] += 1 if WORTH[episode.outcome] else 0
         if same[task] <= MOST_ALIKE or not episode.task.fingerprint:
-            balance = {
-                key[-1]: max(0.0, (good[key] - failed[key]) / (good[key] + failed[key]))
-                for key in keys
-            }
-            taught.append((one, _of_episode(one, balance, now)))
-    works = _works([one for one, cases in taught if cases])
-    found = [replace(one, work=works[str(one.work)]) for _, cases in taught for one in cases]
-    return sorted(found, key=lambda one: (one.time, one.work))
+            taught += _of_episode(one, now)
+    return sorted(taught, key=lambda one: (one.time, one.work))
 
 
-def _edits(episode: Episode) -> set[tuple[str, ...]]:
-    """Return what was edited, by source and task; nothing for a task that nobody can name."""
-    mark = episode.task.fingerprint
-    return {(episode.source, mark, it.path) for it in episode.events if it.changes and mark}
-
-
-def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> list[Case]:
+def _of_episode(heard: Heard, now: datetime) -> list[Case]:
     """Return the lessons of one episode, which count as one together.
 
-    `balance`: how right each of its edits was, by path. Of several offers of one task the first:
-    what a later one offers follows from the work. None of the future, which a wrong clock wrote:
-    whatever came before it would count as seen.
+    Of several offers of one task the first: what a later one offers follows from the work. None of
+    the future, which a wrong clock wrote: whatever came before it would count as seen.
     """
-    episode = heard.episode
-    cases = []
+    episode, cases = heard.episode, []
+    worth, mark = WORTH[episode.outcome], episode.task.fingerprint
+    work = f"{episode.source} {mark}" if mark else episode.name
     for offer in {one.fingerprint: one for one in reversed(heard.offers)}.values():
         time = time_of(offer.time) or time_of(episode.started) or now
-        right, of = _right(episode, offer, balance), stuff_of(offer.weights)
-        if of is None or time > now or not 0 < math.fsum(right.values()) < len(right):
+        right, of = _right(episode, offer), stuff_of(offer.weights)
+        if not worth or of is None or time > now or not 0 < math.fsum(right.values()) < len(right):
             continue
         names, paths = [*built_in(of).weights], sorted(right)
         rows = [[offer.files[path].get(name, 0.0) for name in names] for path in paths]
@@ -134,16 +103,16 @@ def _of_episode(heard: Heard, balance: Mapping[str, float], now: datetime) -> li
         fades = 0.5 ** ((now - time).total_seconds() / HALF_LIFE_SECONDS)
         cases.append(
             Case(
-                of, episode.name, time, tuple(paths),
+                of, work, time, tuple(paths),
                 features.clip(-MOST_FEATURE, MOST_FEATURE),
                 np.array([right[path] for path in paths], np.float32),
-                WORTH[episode.outcome] * fades,
+                worth * fades,
             )
         )  # fmt: skip
     return [replace(one, weight=one.weight / len(cases)) for one in cases]
 
 
-def _right(episode: Episode, offer: Offer, balance: Mapping[str, float]) -> dict[str, float]:
+def _right(episode: Episode, offer: Offer) -> dict[str, float]:
     """Return how right each of an offer's candidates is, by what was done after it."""
     offered = time_of(offer.time)
     start = offered.replace(microsecond=0) if offered else None  # events have whole seconds
@@ -156,42 +125,8 @@ def _right(episode: Episode, offer: Offer, balance: Mapping[str, float]) -> dict
             worth[event.path] = max(worth.get(event.path, 0.0), value)
         elif event.changes:
             before.add(event.path)
-    reads, right = max(balance.values(), default=1.0), dict[str, float]()
-    for path in islice(offer.files, MOST_CANDIDATES):
-        value = worth.get(path, 0.0)
-        if path not in before:
-            right[path] = value * (balance.get(path, 1.0) if value == EDITED else reads)
-    return right
-
-
-def _works(heard: Iterable[Heard]) -> dict[str, str]:
-    """Return for each episode, by name, one that stands for all of the same work.
-
-    Tasks of one source that are nearly the same are one: in other words, a model would be tried
-    on what it has learnt by heart.
-    """
-    from vaultmind.planner.task import alike, earlier_task  # its patterns cost a start 20 ms
-
-    leads: dict[Hashable, Hashable] = {}
-
-    def lead(mark: Hashable) -> Hashable:
-        while leads.setdefault(mark, mark) != mark:
-            mark = leads[mark]
-        return mark
-
-    abouts: list[tuple[str, str, Understood]] = []
-    for episode, offers in heard:
-        name, source, task = episode.name, episode.source, episode.task
-        for mark in filter(None, (task.fingerprint, *(one.fingerprint for one in offers))):
-            leads[lead((source, mark))] = lead(name)
-        if task.text:
-            about = earlier_task(task.text, task.kind, task.fingerprint, source)
-            for other, where, its in abouts:
-                known = where != source or lead(other) == lead(name)
-                if not known and alike(about, its) >= NEARLY_SAME:
-                    leads[lead(other)] = lead(name)
-            abouts.append((name, source, about))
-    return {one.episode.name: str(lead(one.episode.name)) for one in heard}
+    paths = islice(offer.files, MOST_CANDIDATES)
+    return {path: worth.get(path, 0.0) for path in paths if path not in before}
 
 
 # --- training ---

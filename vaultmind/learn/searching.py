@@ -106,24 +106,10 @@ def new_ranker(
     return id, model_text(Model(id, name, features, spread, learnt_on, scores)), found
 
 
-def heard_fairly(judged: Sequence[Judged], enough: int) -> list[Judged]:
-    """Return what is learnt from, oldest first: the latest, of each agent no more than its share.
-
-    Who asks most must not drown the others: where the person judged enough to learn from, no agent
-    is heard more than the person.
-    """
-    askers = {one.agent for one in judged if one.by == "agent"}
-    person = sum(one.by == "person" for one in judged)
-    share = MOST_LESSONS // max(1, len(askers))
-    share = min(share, person) if person >= max(1, enough) else share
-    heard, counts = list[Judged](), Counter[str]()
-    for one in reversed(judged):
-        who = one.agent if one.by == "agent" else ""
-        counts[who] += 1
-        if counts[who] <= (share if who else MOST_LESSONS):
-            heard.append(one)
-    heard.sort(key=lambda one: one.by == "agent")  # the person's first, each the latest first
-    kept = {id(one) for one in heard[:MOST_LESSONS]}
+def heard_first(judged: Sequence[Judged]) -> list[Judged]:
+    """Return what is learnt from, oldest first: the person's verdicts before the agents'."""
+    by_weight = sorted(judged, key=lambda one: one.by == "person")
+    kept = {id(one) for one in by_weight[-MOST_LESSONS:]}
     return [one for one in judged if id(one) in kept]
 
 
@@ -154,14 +140,12 @@ def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
     return Case(seen.embedder, work, time, kept, features, share, strength)
 
 
-def ask_again(
-    scenes: Raw, judged: Sequence[Judged], enough: int, steps: Steps
-) -> tuple[str, list[Case]]:
+def ask_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> tuple[str, list[Case]]:
     """Return the embedder that most searches are asked with, and what verdicts teach of these.
 
     Nothing where none of the hits is found any more. The cases are in the order of time.
     """
-    found, heard = list[Case](), heard_fairly(judged, enough)
+    found, heard = list[Case](), heard_first(judged)
     for number, one in enumerate(heard):
         steps("asking again what was asked", number, len(heard))
         caller = Caller("agent", one.agent) if one.by == "agent" else PERSON

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FOUND_CHUNKS, MOST_SPOTS = 200, 5
 """Chunks of a search that are looked at; and of them of one file."""
 MOST_LIKE, MOST_COMMITS = 40, 60
-"""Files by their names; commits by their words, or of one file."""
+"""Files by their names; commits by their words."""
 SEEDS, MOST_EDGES = 8, 40
 """The strongest candidates, whose neighbours are looked at; and how many of each, one way."""
 FADING = 0.6
@@ -41,7 +41,7 @@ SURE = {
 }  # fmt: skip
 """What makes a candidate strong enough that its neighbours are looked at."""
 TIES = (
-    "coverage", "path", "definitions", "named", "defined", "place", "similar", "affinity",
+    "coverage", "path", "definitions", "named", "defined", "similar", "affinity",
 )  # fmt: skip
 """What leads from a task's words to a file. A share of BM25 does not: `of` would have one."""
 NEAR = 0.15
@@ -180,7 +180,6 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     add("definitions", structure.by_definition.like(task, MOST_LIKE))
     add("named", graph.named(understood.paths))
     add("defined", graph.defined(understood.identifiers))
-    add("place", graph.near(missing_of(asked)))
     add("similar", past.similar(task, MOST_COMMITS))
     for one in asked.recalled:
         for signal, value in one.signals.items():
@@ -196,8 +195,7 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     for signal, found, because in _around(asked, seeds):
         add(signal, found, because)
     add("beside", _beside(graph.folders, pool, seeds))
-    add("together", past.together(seeds, MOST_COMMITS))
-    leads = (*LINKED, "together", *(["beside"] if graph.stuff == "code" else []))
+    leads = (*LINKED, *(["beside"] if graph.stuff == "code" else []))
     near = {one.path for one in tied}
     keep(lambda one: is_there(one) and (one.path in near or one.is_told(leads)))
     return pool

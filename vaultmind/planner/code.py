@@ -336,7 +336,7 @@ def _imports(one: Language, text: str) -> Iterator[Link]:
         told = {key: value or "" for key, value in found.groupdict().items()}
         listed = re.sub(r"#[^\n]*|\\\n", " ", told.get("names", ""))
         names = filter(None, map(_taken, re.split(r"[,{}()]", listed)))
-        modules = [*told.get("modules", "").split(","), *_unfolded(told.get("module", ""))]
+        modules = [*told.get("modules", "").split(","), told.get("module", "")]
         dot = "./" if told.get("relative") and not told["module"].startswith(".") else ""
         taken = tuple(dict.fromkeys(names))[:MOST_NAMES]
         for module in filter(None, map(_taken, modules)):
@@ -347,13 +347,6 @@ def _taken(said: str) -> str:
     """Return what is imported by `a as b`, `a: b` or `type a`."""
     name = re.split(r"\s+as\s+|\s*:\s+", said.strip())[0].strip().removeprefix("type ").strip()
     return "*" if "*" in name else "" if name == "default" else name
-
-
-def _unfolded(module: str) -> Iterator[str]:
-    """Yield the paths of Rust's `a::{b, c::d as e, self}`; of any other import its name."""
-    head, brace, rest = module.partition("{")
-    for part in rest.strip("} \n").split(",") if brace else [""]:
-        yield f"{head}{part.partition(' as ')[0].strip()}".removesuffix("::self").strip()
 
 
 def clean(text: str) -> str:

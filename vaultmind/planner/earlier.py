@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 MOST_ALIKE, OTHERS = 12, 4
 """Episodes that count for one task, and of them of an agent that is not one's own: none of those
 decides alone."""
-MOST_HIDDEN = 20
-"""After so many episodes of an agent that the caller may not know of, it is asked of no more."""
 SAME_ISSUE = 0.8
 """How alike tasks of one issue are, whatever their words."""
 LEAST_ALIKE, TOLD_ALIKE = 0.05, 0.3
@@ -126,14 +124,14 @@ class Earlier:
         ranked.sort(key=lambda name: name.rpartition("/")[2], reverse=True)
         ranked.sort(key=lambda name: (-found[name], name.partition("/")[0] not in own))
         near: dict[str, float] = {}
-        shown, hidden = Counter[str](), Counter[str]()
+        shown = Counter[str]()
         for name in ranked:
             agent, _, episode = name.partition("/")
             most = MOST_ALIKE if agent in own else OTHERS
-            if len(near) < MOST_ALIKE and shown[agent] < most and hidden[agent] < MOST_HIDDEN:
-                is_shown = self._showing.shows(self._paths.episode(agent, episode), caller)
-                (shown if is_shown else hidden)[agent] += 1
-                near |= {name: found[name]} if is_shown else {}
+            has_room = len(near) < MOST_ALIKE and shown[agent] < most
+            if has_room and self._showing.shows(self._paths.episode(agent, episode), caller):
+                shown[agent] += 1
+                near[name] = found[name]
         return near
 
     def _hides(self, one: Episode, block: str) -> bool:

@@ -48,7 +48,6 @@ def offer_of(asked: Asked, ranked: Sequence[Candidate], plan: Plan, *, weights: 
         tuple(plan.context.files),
         plan.budget_report.estimated_used,
         sum(one.tokens for one in records if one is not None),
-        cache=plan.cache_status,
     )
 
 

@@ -173,7 +173,6 @@ class Past:
         self.files: list[tuple[str, ...]] = []
         """Of each commit what it changed; nothing where it changed or added very many."""
         self._messages = WordTable[int]()
-        self._by_file: defaultdict[str, list[int]] = defaultdict(list)
         added = [sum(kind == "A" for *_, kind in one.changes) for one in commits]
         known, called = sum(added), dict[str, str]()
         for at, one in enumerate(commits):
@@ -183,8 +182,6 @@ class Past:
             is_small = 2 * added[at] <= known and len(touched) <= MOST_TOUCHED
             self.files.append(tuple(touched) if is_small else ())
             self._messages.put(at, one.message)
-            for path in self.files[at]:
-                self._by_file[path].append(at)
 
     def similar(self, task: str, most: int) -> dict[str, float]:
         """Return the files that commits with the task's words changed, 0 to 1."""
@@ -193,17 +190,6 @@ class Past:
             for path in self.files[at]:
                 found[path] += like * like * 0.5 ** (at / (8 * HALF_LIFE)) * self._share(at)
         return self._ranked(found, most)
-
-    def together(self, seeds: Mapping[str, float], most: int) -> dict[str, float]:
-        """Return the files that changed with some files, each by its weight; 0 to 1."""
-        found: defaultdict[str, float] = defaultdict(float)
-        for own, weight in seeds.items():
-            past = self._by_file.get(own, [])[:most]
-            for at in past:
-                worth = weight * 0.5 ** (at / (4 * HALF_LIFE)) / (len(past) + 2.0)
-                for path in self.files[at]:
-                    found[path] += worth * self._share(at) if path != own else 0.0
-        return self._ranked({path: worth for path, worth in found.items() if worth}, most)
 
     def _share(self, at: int) -> float:
         """Return what a commit says of each of its files: the less the more they are."""

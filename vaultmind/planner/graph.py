@@ -6,7 +6,6 @@ cannot say (settings of bundlers and compilers, names of packages) is not asked.
 
 from __future__ import annotations
 
-import math
 import posixpath
 import re
 import sys
@@ -26,8 +25,6 @@ MOST_OF_A_NAME = 200
 """Files of one name that are looked at: more are a convention's."""
 MOST_LIKE = 3
 """Files that a test is named like, or that an index file takes one name from."""
-MOST_NEAR = 40
-"""Files of a folder in which a file would lie: of a larger one the place says nothing."""
 CODE_SHARE = 0.15
 """Share of code files from which a source is one of code."""
 _PLAIN_FOLDERS = frozenset({"src", "lib"})
@@ -36,7 +33,6 @@ _TEST_MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
-_RUST = {"crate": "", "self": "{0}", "super": "{1}"}
 Edge = tuple[str, str]
 """How (`import`, `link`, `embed`, `tests`), and the file at the other end."""
 
@@ -139,17 +135,6 @@ class Graph:
             if f"{folder}/".startswith(f"{name}/"):
                 yield from inside
 
-    def near(self, missing: Iterable[str]) -> dict[str, float]:
-        """Return what lies where files that are not there would, 0 to 1: more in small folders."""
-        found: dict[str, float] = {}
-        for wanted in missing:
-            inside, folder = set[str](), folder_of(wanted.strip("/"))
-            while folder and not (inside := self.folders.get(folder, set())):
-                folder = folder.partition("/")[2]  # a path may begin outside of the source
-            if len(inside) <= MOST_NEAR:
-                found |= dict.fromkeys(inside, 1.0 / (1.0 + math.log1p(len(inside)) / 2))
-        return found
-
     # --- building ------------------------------------------------------------------------
 
     def _keys(self, path: str) -> set[str]:
@@ -211,9 +196,6 @@ class Graph:
         """Return files: of Python's `from a import b` the module `a.b` where there is one."""
         wanted, exact = _path_of(record, link.name)
         own = self._nearest(record, wanted, exact=exact)
-        while _family(record) == "rust" and not own and "/" in wanted:
-            wanted = folder_of(wanted)  # what is left out is defined there
-            own = self._nearest(record, wanted, exact=exact)
         if _family(record) != "python" or (own and not _is_index(own)):
             return [own]
         each = (posixpath.join(wanted, name) for name in link.names if name != "*")
@@ -331,13 +313,9 @@ def _path_of(record: FileRecord, name: str) -> tuple[str, bool]:
             base = folder_of(base)
         is_relative = bare != name
         return posixpath.join(base if is_relative else "", bare.replace(".", "/")), is_relative
-    name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).replace("::", "/").strip()
+    name = re.sub(r"(?<!^)[?#].*$|^[\w-]+!", "", name).strip()
     if name.startswith("."):
         return posixpath.normpath(posixpath.join(folder, name)), True
-    if family == "rust":
-        first, _, rest = name.partition("/")
-        own = _module(record.path)
-        return posixpath.join(_RUST.get(first, first).format(own, folder_of(own)), rest), False
     if family == "javascript" and "/" not in name:
         return "", False  # a package of npm's
     return name.replace(".", "/") if family == "jvm" else name.lstrip("@~#/"), False

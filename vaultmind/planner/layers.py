@@ -6,8 +6,7 @@ import math
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -108,10 +107,8 @@ Since = tuple[str, str, float]
 class Sight:
     """A source at one moment: its files in order, those first that most of it turns around."""
 
-    since: Since
-
-    def __init__(self, structure: Structure, now: datetime, key: Hashable) -> None:
-        self.structure, self.now, self.graph, self.key = structure, now, structure.graph, key
+    def __init__(self, structure: Structure, now: datetime, since: str = "") -> None:
+        self.structure, self.now, self.graph = structure, now, structure.graph
         self.records, self.commits = structure.records(), structure.history.commits()
         self.changes = Counter(
             path
@@ -123,6 +120,7 @@ class Sight:
         self.ties = {path: self._ties(path) for path in self.records}
         """How many files lead to each; tests do not count."""
         self.order = sorted(self.records.values(), key=lambda it: (-self._worth(it), it.path))
+        self.since = since_of(self, since)
 
     def _ties(self, path: str) -> int:
         into = {source for kind, source in self.graph.into(path) if kind != "tests"}
@@ -148,7 +146,7 @@ def explore(
     """
     began, status = time.perf_counter(), structure.settle(SETTLE_SECONDS)
     for _ in range(TRIES):
-        sight = _sight(structure, now or structure.clock(), since)
+        sight = Sight(structure, now or structure.clock(), since)
         made = {layer: _drawn(sight, layer, CAPS[detail]) for layer in which or ROUTES[kind]}
         is_sure = structure.verify(set[str]().union(*(paths for _, paths in made.values())))
         if is_sure:
@@ -174,16 +172,6 @@ def explore(
         (time.perf_counter() - began) * 1000,
         tuple(notes),
     )
-
-
-def _sight(structure: Structure, now: datetime, since: str) -> Sight:
-    """Return a look at a source: the last one where nothing has changed."""
-    key = (structure.version, structure.history.stamp(), now.date())
-    if structure.sight is None or structure.sight.key != key:
-        structure.sight = Sight(structure, now, key)
-    sight: Sight = copy(structure.sight)
-    sight.since = since_of(sight, since)
-    return sight
 
 
 def _drawn(sight: Sight, layer: Layer, caps: Caps) -> tuple[str, set[str]]:

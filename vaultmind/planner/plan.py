@@ -38,7 +38,7 @@ LITTLE = 0.3
 """What the best file holds of the task's words, or is near it in meaning, for a plan to be one."""
 SAME = 0.75
 """How near in meaning a file is for that alone to do."""
-SURE = ("coverage", "path", "definitions", "named", "defined", "place", "affinity", "similar")
+SURE = ("coverage", "path", "definitions", "named", "defined", "affinity", "similar")
 """Signals of the task's words."""
 MOST_MISSING = 2
 NOTHING = "No word of the task stands in this source: nothing is shown."

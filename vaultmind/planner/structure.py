@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import threading
 import time
+import zlib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import cache
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 FILE = "structure.db"
 """Beside the index of a source, in its state folder."""
-FORMAT = "7"
+FORMAT = "8"
 """Raise it when the same bytes would give another record: all files are then read anew."""
 BATCH = 16
 """Files that are read before somebody else has a turn."""
@@ -54,8 +55,6 @@ class Structure:
         """Words of what files are called, and of what they define or are about."""
         self.version = 0
         """Another one after any record changed."""
-        self.sight: Any = None
-        """What layers made of the records the last time."""
         self.wants_names = False
         """Of 10,000 notes the names take 60 MB: they are made once somebody plans."""
         self.reader = index.outlet.reader
@@ -256,33 +255,30 @@ class Structure:
             log.warning("%s cannot be written: %s", self._database, error)
 
     def _open(self) -> None:
-        """Open what was kept from the last time; a file that is old or damaged is made anew."""
-        made, rows = f"{FORMAT} {__version__} {','.join(grammars())}", dict[str, Any]()
+        """Open what was kept from the last time; a damaged file is made anew."""
         self._database.parent.mkdir(parents=True, exist_ok=True)
-        for anew in ("", made):
-            try:
-                rows = self._rows(anew)
-                if anew or rows.pop("", "") == made:
-                    break
-            except sqlite3.Error as error:
-                log.warning("%s is made anew: %s", self._database, error)
-            rows = {}
+        try:
+            rows = self._rows()
+        except sqlite3.Error as error:
+            log.warning("%s is made anew: %s", self._database, error)
             self._database.unlink(missing_ok=True)
-        self._kept = {name: _adapter().validate_json(row) for name, row in rows.items()}
+            rows = self._rows()
+        self._kept = {name: _adapter().validate_json(row) for name, row in rows}
         self._graph_due = {path: record for path, (record, _) in self._kept.items()}
         self._names_due = dict(self._graph_due)
         self.version += 1
 
-    def _rows(self, made: str = "") -> dict[str, Any]:
-        """Open the database, a new one with what it is made by; return its rows."""
+    def _rows(self) -> list[tuple[str, bytes]]:
+        """Open the database and return its rows; none of those that another version made."""
+        made = zlib.crc32(f"{FORMAT} {__version__} {','.join(grammars())}".encode()) >> 1
         self._store = store = sqlite3.connect(self._database, 10.0, check_same_thread=False)
-        store.executescript(
-            "PRAGMA journal_mode = TRUNCATE; PRAGMA secure_delete = ON;"  # of the erased
-            "CREATE TABLE IF NOT EXISTS records (path TEXT PRIMARY KEY, kept BLOB)"
-        )
-        with store:
-            store.executemany("INSERT INTO records VALUES ('', ?)", [(made,)] if made else [])
-        return {} if made else dict(store.execute("SELECT path, kept FROM records"))
+        store.executescript("PRAGMA journal_mode = TRUNCATE; PRAGMA secure_delete = ON;")
+        if store.execute("PRAGMA user_version").fetchone() != (made,):
+            store.executescript(
+                f"DROP TABLE IF EXISTS records; PRAGMA user_version = {made};"
+                "CREATE TABLE records (path TEXT PRIMARY KEY, kept BLOB)"
+            )
+        return store.execute("SELECT path, kept FROM records").fetchall()
 
 
 @cache

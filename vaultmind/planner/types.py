@@ -218,8 +218,6 @@ class Plan:
     notes: tuple[str, ...] = ()
     """What is missing, in words: no vectors, still indexing, the model was too slow."""
     took_ms: float = 0.0
-    saved: str = ""
-    """The note that keeps the trace."""
     rerank: Literal["none", "used", "fallback"] = "none"
     """Whether a model had a say in the order: it was not to, it had, it was to and could not."""
     model: str = ""

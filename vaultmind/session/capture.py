@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -118,11 +118,9 @@ class Capture:
         sessions: SessionLog,
         keeps_records: Callable[[str], bool],
         clock: Clock,
-        heard: Callable[[str, Sequence[Message]], None] = lambda agent, messages: None,
     ) -> None:
-        """`heard` is told what was written down of an agent."""
         self._sessions, self._keeps_records = sessions, keeps_records
-        self._clock, self._heard = clock, heard
+        self._clock = clock
         self._talks: dict[tuple[str, str], HostTalk] = {}
         self._lock = threading.Lock()
         self._background = ThreadPoolExecutor(1, thread_name_prefix="capture")
@@ -256,7 +254,6 @@ class Capture:
                 logged = self._sessions.log_many(
                     talk.agent, own, caller=talk.caller, conversation=talk.conversation
                 )
-                self._heard(talk.agent, own)
                 talk.session, new = logged.session, logged.new
         talk.place = place  # it counts as read only once it is written
         return Taken(new, more)

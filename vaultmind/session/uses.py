@@ -18,17 +18,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-TOOLS = (
-    "Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Grep", "Glob", "Bash", "Task", "Agent",
-)  # fmt: skip
+TOOLS = ("Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Grep", "Glob", "Bash")
 """What Claude Code calls the tools that are looked at."""
 FAILED = "PostToolUseFailure"
 MAX_WORDS, MAX_PATH, MAX_CHARS = 200, 4096, 10_000
 """Characters of what was searched for, of a path, and of a command."""
 MAX_FOUND, MAX_RUNS = 5, 3
 """Files of what a search found, and checks of a command."""
-MAX_TOOK_MS = 86_400_000
-"""What is said to have taken longer, or for ever, says nothing."""
 TAIL_CHARS = 4000
 """Characters at the end of what a command printed, from which it is told how its tests went."""
 _BEFORE = (
@@ -45,10 +41,6 @@ _CHECK = (
     r"|verify|vet|clippy|nextest|e2e|unit|integration|ci|package|format|fmt)\b)"
 )
 """A program that checks something, or one that does with one of these words."""
-_COMMITS = (
-    r"(?:^|[;&|(\s/])git(?:\s+-{1,2}\S+(?:\s+[^-\s]\S*)?)*\s+"
-    r"(?:commit|merge|cherry-pick|revert|rebase|pull|am)\b"
-)
 _BAD = (
     r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAILED|FAIL)\b|^not ok "
     r"|failures=[1-9]|errors=[1-9]"
@@ -62,9 +54,8 @@ _GOOD = (
 def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
     """Return what an episode keeps of a tool's use; None where there is nothing to keep.
 
-    {id, at, took, cwd, reads, edits, made, found, query, runs, commits, chars}: paths are
-    absolute, `made` says that the edited file is new, `chars` how long what was read is; `took`
-    is in seconds, and missing where the host does not say.
+    {id, at, cwd, reads, edits, made, found, query, runs, chars}: paths are absolute, `made` says
+    that the edited file is new, `chars` how long what was read is.
     """
     tool = str(given.get("tool_name") or "")
     if tool not in TOOLS or (event == FAILED and tool != "Bash"):
@@ -77,18 +68,13 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
         done = _bash(asked, answered, event, given)
     elif tool in ("Grep", "Glob"):
         done = _search(asked, answered, cwd)
-    elif tool in ("Task", "Agent"):
-        done = {"commits": True}
     else:
         done = _file(tool, asked, answered, cwd)
     for name in ("reads", "edits", "found"):
         done[name] = [one for one in done.get(name, ()) if _is_path(one)]
     if not any(done.values()):
         return None
-    took = given.get("duration_ms")
     whole = {"id": str(given.get("tool_use_id") or "")[:MAX_WORDS], "at": time.time()}
-    if isinstance(took, int | float) and 0 <= took <= MAX_TOOK_MS:
-        whole["took"] = round(took / 1000, 1) + 0.1
     whole |= {"cwd": cwd[:MAX_PATH], **done}
     return {name: value for name, value in whole.items() if value}
 
@@ -115,7 +101,7 @@ def _search(asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[s
 def _bash(
     asked: dict[str, Any], answered: dict[str, Any], event: str, given: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what a command checked and how that went, and whether it may have committed.
+    """Return what a command checked and how that went.
 
     How the whole went tells of its last part; of other parts what was printed tells, or nobody.
     """
@@ -126,7 +112,6 @@ def _bash(
     tail = (str(given.get("error") or "") if failed else printed)[-TAIL_CHARS:]
     told = "no" if re.search(_BAD, tail) else "yes" if re.search(_GOOD, tail) else ""
     command, runs = str(asked.get("command") or "")[:MAX_CHARS], list[str]()
-    commits = bool(re.search(_COMMITS, command))
     bare = re.sub(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", "_", command)
     parts = re.split(r"&&|\|\||\|&|(?<![<>])&(?!>)|[;|()\n]", bare.strip())
     for left, words in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
@@ -134,9 +119,7 @@ def _bash(
             word = {"t": "test"}.get(check["word"], check["word"])
             name = check["check"] or f"{check['program']} {word}"
             runs.append(f"{('' if left else went) or told} {name}")
-    if commits and went == "no" and not runs:
-        runs = ["no git commit"]
-    return {"runs": runs[:MAX_RUNS], "commits": commits and went != "no"}
+    return {"runs": runs[:MAX_RUNS]}
 
 
 def _is_path(path: str) -> bool:

@@ -11,10 +11,7 @@ def parse_canvas(text: str) -> tuple[list[str], tuple[str, ...]]:
         data = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         return [], (f"broken canvas: {error}",)
-    listed = data.get("nodes") or [] if isinstance(data, dict) else 0
-    if not isinstance(listed, list):
+    nodes = data.get("nodes") or [] if isinstance(data, dict) else 0
+    if not isinstance(nodes, list) or not all(isinstance(one, dict) for one in nodes):
         return [], ("broken canvas: not an object with nodes and edges",)
-    cards = [one for one in listed if isinstance(one, dict)]
-    texts = [str(card.get("text") or card.get("label") or "") for card in cards]
-    bad = len(listed) - len(cards)
-    return texts, (f"broken canvas: {bad} cards were not understood",) if bad else ()
+    return [str(card.get("text") or card.get("label") or "") for card in nodes], ()

@@ -30,33 +30,6 @@ def line_span(text: str, start: int, end: int | None = None) -> tuple[int, int]:
     return first, len(text) if stop < 0 else stop + 1
 
 
-def delete_lines(text: str, start: int, end: int | None = None) -> str:
-    """Return the text without the whole lines that hold `start` to `end`."""
-    first, stop = line_span(text, start, end)
-    return text[:first] + text[stop:]
-
-
-def insert_line_after(text: str, offset: int, line: str) -> str:
-    """Return the text with a line (or lines) put after the line that holds `offset`.
-
-    The new lines end as the text's do. Where the text's last line has no newline, it gets
-    one and the new last line has none, so that the file ends as it did.
-    """
-    newline = newline_of(text)
-    new = with_newlines(line, newline)
-    _, stop = line_span(text, offset)
-    if stop == len(text) and not text.endswith("\n"):
-        return text + (newline if text else "") + new
-    return text[:stop] + new + newline + text[stop:]
-
-
-def insert_line_before(text: str, offset: int, line: str) -> str:
-    """Return the text with a line (or lines) put before the line that holds `offset`."""
-    newline = newline_of(text)
-    first, _ = line_span(text, offset)
-    return text[:first] + with_newlines(line, newline) + newline + text[first:]
-
-
 def end_line(text: str) -> str:
     """Return the text with its last line ended, if it has one that is not."""
     return text if not text or text.endswith("\n") else text + newline_of(text)

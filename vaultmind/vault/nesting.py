@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from typing import Any
+
+from vaultmind.vault.oneline import one_line
 
 SPEAKER_SHOWN = 80
 """Characters of a speaker's name in a callout's title; the whole name is in its comment."""
@@ -78,9 +79,7 @@ def is_erased(lines: list[str]) -> bool:
 
 def shown_speaker(speaker: str) -> str:
     """Return a name as a title can show it: one line, no markup, nothing invisible."""
-    plain = _NOT_IN_TITLE.sub("", safe(speaker))
-    plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
-    return " ".join(plain.split())[:SPEAKER_SHOWN].strip()
+    return one_line(_NOT_IN_TITLE.sub("", safe(speaker)))[:SPEAKER_SHOWN].strip()
 
 
 def comment(values: dict[str, Any]) -> str:

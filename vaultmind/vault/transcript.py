@@ -25,7 +25,7 @@ from vaultmind.vault.nesting import (
 )
 from vaultmind.vault.session_meta import SessionMeta, parse_meta, read_meta, render_header
 
-__all__ = ["PlacedMessage", "SessionMeta", "Transcript", "completion", "count_messages",
+__all__ = ["PlacedMessage", "SessionMeta", "Transcript", "count_messages",
            "next_block", "parse_meta", "parse_session", "render_header", "render_message",
            "render_segment"]  # fmt: skip
 
@@ -108,24 +108,6 @@ def next_block(messages: Sequence[PlacedMessage]) -> str:
     """Return the block id of the next message; a number is never used again."""
     ours = (_OUR_BLOCK.fullmatch(placed.message.block) for placed in messages)
     return f"m{max([len(messages), *(int(match[1]) for match in ours if match)]) + 1}"
-
-
-def completion(text: str, transcript: Transcript, newline: str = "\n") -> str:
-    """Return what to append before the next message, so that it stands on its own.
-
-    After a crash the last callout may lack its block id, or a part of it; a person may have
-    left no blank line. Empty for a file that ends as we end it.
-    """
-    messages = transcript.messages
-    if messages:
-        last = messages[-1]
-        expected = f"{newline}{newline}^{next_block(messages[:-1])}{newline}{newline}"
-        tail = text[last.text_end :]
-        if tail != expected and expected.startswith(tail):
-            return expected[len(tail) :]
-    if not text or text.endswith(("\n\n", "\n\r\n")):
-        return ""
-    return newline if text.endswith("\n") else newline * 2
 
 
 # --- reading ------------------------------------------------------------------------------

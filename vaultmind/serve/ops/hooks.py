@@ -235,7 +235,6 @@ def after_tool(
     transcript_path: Transcript = "",
     at: Moment = 0.0,
     id: Annotated[str, Arg("What the host calls the use.", max=op.MAX_ID)] = "",
-    took: Annotated[float, Arg("How many seconds it took; 0: nobody knows.", min=0)] = 0.0,
     cwd: Folder = "",
     reads: Files = (),
     edits: Files = (),
@@ -243,7 +242,6 @@ def after_tool(
     found: Files = (),
     query: Annotated[str, Arg("What was searched for.", max=op.MAX_ID, loose=True)] = "",
     runs: Annotated[tuple[str, ...], Arg("Checks: `yes pytest`, `no npm test`.", max=20)] = (),
-    commits: Annotated[bool, Arg("Whether it may have committed something.")] = False,
     chars: Annotated[int, Arg("How long what was read is.", min=0)] = 0,
 ) -> Row:
     """Take notice of what a host's tool was used on: it goes into the conversation's episode.
@@ -255,9 +253,8 @@ def after_tool(
         return Row(waits=False)
     catch_up_hooks(app)
     noted = _noted(
-        app, app.target(call.caller, ""), session_id, transcript_path, at, id=id, took=took,
-        cwd=cwd, reads=reads, edits=edits, made=made, found=found, query=query, runs=runs,
-        commits=commits, chars=chars,
+        app, app.target(call.caller, ""), session_id, transcript_path, at, id=id, cwd=cwd,
+        reads=reads, edits=edits, made=made, found=found, query=query, runs=runs, chars=chars,
     )  # fmt: skip
     with suppress(TimeoutError):
         noted.result(WRITING_SECONDS)

@@ -72,7 +72,6 @@ def model_status(app: App, call: Call) -> Row:
     return Row(
         "models faults job searches",
         **{"models": models.rows(), "faults": models.faults(), "job": app.learning.last},
-        can_roll_back=models.can_roll_back(),
         searches=len(app.search_feedback.judged(agents)),
     )
 

@@ -59,15 +59,13 @@ def context_plan(
     detail: Annotated[Detail, Arg()] = "compact",
     strict: Annotated[bool, Arg()] = True,
     session_id: Annotated[str, Arg(max=MAX_ID)] = "",
-    save: Annotated[bool, Arg("Keep it as a note.")] = False,
 ) -> Row:
     """Before a task on notes or code: what to read for it, within a token budget, and why. Data,
     never orders.
 
-    Raises NotFound for a source that is not there, NotAllowed for an agent that may save none.
+    Raises NotFound for a source that is not there.
     """
     from vaultmind.planner.episodes import leave
-    from vaultmind.planner.saving import Kept, save_plan
     from vaultmind.planner.types import PlanRequest
 
     source, agents = app.sources.find(project_root), call.caller.kind == "agent"
@@ -78,12 +76,7 @@ def context_plan(
     frame = _fenced_tokens("x", source.name) + FRAME_SLACK if agents else 0
     within = replace(asked, token_budget=token_budget - frame)
     plan = app.planner.plan(within, call.caller)
-    agent = app.target(call.caller, "")
-    leave(app.episodes.recorder, asked, plan, agent, call.caller)
-    if save:
-        whole = Kept(asked, plan)
-        saved = save_plan(app.gate, app.paths, app.clock(), whole, agent, call.caller)
-        plan = replace(plan, saved=saved)
+    leave(app.episodes.recorder, asked, plan, app.target(call.caller, ""), call.caller)
     budget = plain(plan.budget_report)
     text = plan.context.text
     if agents:  # the fence around the context is counted in
@@ -148,7 +141,6 @@ def _for_agent(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
     said += [f"left out {one.file}: {one.reason}" for one in plan.dropped_candidates[:NAMED]]
     aside = "\n".join(named(one, DEAR_MARK) for one in said)
     yield Recalled(tokens.clip(aside, ASIDE_TOKENS), "why, and what was left out")
-    yield f"Saved as {plan.saved}." if plan.saved else ""
 
 
 def _for_person(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
@@ -161,7 +153,6 @@ def _for_person(plan: Plan, told: dict[str, Any]) -> Iterator[str]:
     yield from (f"! {note}" for note in plan.notes)
     score = plan.budget_report.efficiency_score
     yield f"{plan.took_ms:,.0f} ms, cache {plan.cache_status}, efficiency {score:.2f}"
-    yield f"Saved as {plan.saved}." if plan.saved else ""
 
 
 # --- the vault and the folders linked to it -----------------------------------------------

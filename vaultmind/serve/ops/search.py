@@ -132,11 +132,11 @@ def memory_fetch(
 
 def judge(app: App, call: Call, hit: str, verdict: Any) -> str:  # noqa: ANN401
     """Take a verdict on a hit of the caller's last searches down; return what was done in words."""
-    known = app.search_feedback.shown(call.caller, "", hit.strip())
-    if known is None:
+    judged = app.search_feedback.judge(call.caller, hit, verdict)
+    if judged is None:
         said = f"No search of yours in the last half hour showed {hit.strip()[:200]!r}."
         raise BadArgument("hits", hit, "the id of a hit that a search showed", said=said)
-    _, kept, new = app.search_feedback.judge(call.caller, replace(known, signal=verdict), "")
+    kept, new = judged
     done = "is" if new else "was already"
     return f"{kept.path}{kept.anchor} {done} {verdict} for “{kept.query}”."
 

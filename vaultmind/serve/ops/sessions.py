@@ -119,7 +119,6 @@ def session_log(
     kept = [_message(one, number, caller, now) for number, one in enumerate(messages)]
     at: dict[str, Any] = {"caller": caller, "conversation": talk}
     logged = log.log_many(whose, kept, now=now, new_segment=new_segment, **at)
-    app.search_feedback.cited_in(whose, kept)
     meant = logged.session or named or log.open_session(whose, talk)
     # The facts first: an ended session is read by consolidation, which then knows them.
     claims = [Told(one.text, one.quote, one.section) for one in facts]
