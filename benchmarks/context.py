@@ -27,6 +27,7 @@ from locomo import AGENT, Question, load, questions, turns
 
 from vaultmind.app import App, local_now, open_app
 from vaultmind.config import Config, IndexConfig
+from vaultmind.session.conversation import FOLDED_BY_ASKER
 from vaultmind.session.imports import import_file
 from vaultmind.session.parts import BuildRequest, BuiltContext, PartName
 from vaultmind.types import PERSON
@@ -141,9 +142,8 @@ def timed(talks: list[dict[str, Any]], size: int, embedder: str) -> dict[str, fl
     asked = [one.text for one in questions_of(talks[0])][:ASKED_TIMED]
     with opened("".join(f"{json.dumps(line)}\n" for line in lines), embedder) as app:
         first = _milliseconds(app, "What was said at the beginning?")
-        build(app, asked[0], None)
-        if not app.talks.settle(600):
-            sys.exit("The summary was not made within ten minutes.")
+        for _ in range(0, size, FOLDED_BY_ASKER):  # each folds so much of the summary
+            build(app, asked[0], None)
         each = [min(_milliseconds(app, text) for _ in range(ROUNDS)) for text in asked]
         ordered = sorted(_milliseconds(app, text) for text in asked for _ in range(ROUNDS))
     return {

@@ -81,7 +81,7 @@ class Waits(Says):
 
 def rest(asleep: Consolidation) -> None:
     """Wait until nothing is left to do by itself."""
-    until(lambda: asleep._due is None)
+    until(lambda: not asleep.standing().queue)
 
 
 class Bed(House):

@@ -32,7 +32,6 @@ def test_who_asks_goes_before_what_works_by_itself(bed: Bed) -> None:
     request = Request(session=second, agent="main")
     asking = threading.Thread(target=lambda: answers.append(asleep.run(request, PERSON)))
     asking.start()
-    until(lambda: asleep._asking)
     thinker.go_on.set()
     asking.join(20)
     assert [one.session for one in answers[0].sessions] == [second]

@@ -31,17 +31,7 @@ def script(tmp_path: Path) -> Script:
 def tell(
     app: App, script: Script, event: str, caller: Caller = MAIN, **more: str
 ) -> dict[str, Any]:
-    """Return the answer that a host was given and has."""
-    told = tell_cut_off(app, script, event, caller, **more)
-    if told["context"]:
-        tell_cut_off(app, script, event, caller, delivered=told["given"])
-    return told
-
-
-def tell_cut_off(
-    app: App, script: Script, event: str, caller: Caller = MAIN, **more: str
-) -> dict[str, Any]:
-    """Return an answer that the host did not wait for."""
+    """Return the answer that a host was given."""
     args = {"event": event, "session_id": script.session_id, "transcript_path": str(script.path)}
     return run_operation(app, Call(caller), "hook", args | more)
 

@@ -89,7 +89,5 @@ class Room:
         return view
 
     def fold(self, window: Window = WINDOW) -> View:
-        """Fold all that is due, however long that takes."""
-        while (view := self.talks.fold(self.view(), window)).behind:
-            assert self.talks.settle(60)
-        return view
+        """Fold all that is due."""
+        return self.talks.fold(self.view(), window)

@@ -48,15 +48,15 @@ def told() -> list[Message]:
     return [*said[:2], message(3, SECRET), *said[3:]]
 
 
-def test_the_background_takes_it_out_of_the_file_that_a_search_reads(room: Room) -> None:
+def test_what_a_person_deleted_leaves_the_file_that_a_search_reads(room: Room) -> None:
     room.write(told())
     room.fold()
     room.edit(render_message(message(3, SECRET)), "")
-    room.talks.heard("main", "2026-03-01_001")
-    until(lambda: "4000" not in room.rolling().read_text("utf-8"))
+    room.fold()
+    assert "4000" not in room.rolling().read_text("utf-8")
     room.write([])
-    room.talks.heard("main", "2026-03-01_001")
-    until(lambda: "larch" not in room.rolling().read_text("utf-8"))
+    room.fold()
+    assert "larch" not in room.rolling().read_text("utf-8")
 
 
 def test_what_is_forgotten_leaves_the_conversation_at_once(room: Room) -> None:

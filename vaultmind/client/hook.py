@@ -4,7 +4,7 @@ Claude Code runs this at certain moments and waits for it: JSON on stdin, JSON o
 library only; an inner deadline; and whatever goes wrong, it is silent and the exit code is 0: a
 memory that fails must not keep anybody from working. What could not be told is left as an errand
 for the daemon, whatever the reason; where none runs, or only one from before an upgrade, one is
-started. What the daemon answers counts as given only once it is told that the host has it.
+started.
 """
 
 from __future__ import annotations
@@ -137,9 +137,6 @@ def _tell(where: Where, op: str, args: dict[str, Any], errand: dict[str, Any]) -
             errand.clear()
         if context := str(answer.get("context") or ""):
             _print(event, additionalContext=context)
-            # The daemon is told that the host has its answer; else it is given again.
-            given_now = {**args, "delivered": str(answer.get("given") or "")}
-            reached.send({"id": 2, "op": op, "args": given_now})
     finally:
         reached.close()
 

@@ -42,8 +42,6 @@ OPEN = "the conversation goes on: what it leaves is taken from it when it ends"
 LATER = "later conversations have left their own already"
 MOST_SENTENCES = 12
 """Of a recap; what comes after them is told to be too much."""
-MOST_MESSAGES = 200
-"""Messages that a recap is held against: of more, those that have most words in common with it."""
 DOES_NOT_SAY = "the conversation does not say {}"
 _ABOUT_THE_USER = re.compile(
     r"\b(?:the )?(?:users?(?:['’]s?)?|uzytkowni[kc]\w*|пользовател\w*) (?!to\b)", re.IGNORECASE
@@ -189,9 +187,7 @@ def grounded(
         for number, one in enumerate(messages, 1)
         if one.role in ("user", "assistant") and one.text.strip()
     ]
-    best = sorted(own, key=lambda it: -share_of(recap, it[1].text))[:MOST_MESSAGES]
-    placed = sorted(best, key=lambda it: it[0])
-    near = [one for _, one in placed]
+    near = [one for _, one in own]
     also = " ".join([*{one.speaker or "" for one in near}, *{one.time[:10] for one in near}, agent])
     lines: list[Line] = []
     left_out: list[tuple[str, str]] = []
@@ -205,7 +201,7 @@ def grounded(
         if reason:
             left_out.append((sentence, reason))
             continue
-        at, source = placed[shares.index(max(shares))]
+        at, source = own[shares.index(max(shares))]
         block = recap_block(session, len(lines) + 1)
         lines.append(Line(sentence, "other", block, source.block, at, speaker=agent))
     return lines, left_out

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -41,8 +39,9 @@ if TYPE_CHECKING:
 
 BY_ITSELF = "consolidation"
 """What an audit line calls the client where nobody asked."""
-LOOK_SECONDS = 60.0
-"""How often it is looked whether a session has been silent for too long."""
+LOOK_SECONDS, PAUSE_SECONDS = 60.0, 0.5
+"""How often it is looked whether a session has been silent for too long; and how long is rested
+after a session: who asks goes before the next."""
 CLOSE_SECONDS = 2.0
 """How long a close waits for a step to end."""
 MOST_TRIES = 3
@@ -73,12 +72,9 @@ class Consolidation:
         self._paths = by.reader.paths
         self._tries: Counter[str] = Counter()
         """How often a model was asked about a session in vain, since the start."""
-        self._stopping = threading.Event()
-        self._turns = threading.Condition()
-        self._is_taken = False
-        self._asking = 0
-        self._due: float | None = None
-        """From when on there is work to do by itself; None while there is none."""
+        self._stopping, self._told = threading.Event(), threading.Event()
+        self._begins, self._turn = threading.Lock(), threading.Lock()
+        """The second is held while a session is consolidated."""
         self._thread: threading.Thread | None = None
 
     def run(self, request: Request, caller: Caller, report: Report = silent) -> Consolidated:
@@ -88,20 +84,19 @@ class Consolidation:
         NotFound for a session that is not there.
         """
         agents = (agent_name(request.agent),) if request.agent else self._paths.agent_names()
-        if not request.dry_run:
-            self._end_idle(request.agent and agents[0])
-        done, client, dry_run = Consolidated(), caller.client, request.dry_run
+        self._end_idle(request.agent and agents[0])
+        done, client = Consolidated(), caller.client
         kept = [one for one in agents if self._with.gate.keeps_records(one)]
         why = "it may only read (autonomy 0 in its identity.md)"
         done.notes += [f"Nothing is written for {one}: {why}." for one in agents if one not in kept]
-        with self._turn(asked=True):
+        with self._turn:
             try:
                 chosen = self._chosen(request, kept, done)
                 for at, (agent, session) in enumerate(chosen):
                     report(Progress(at, len(chosen), "sessions"))
-                    self._take(agent, session, client, done, dry_run=dry_run)
+                    self._take(agent, session, client, done)
                 report(Progress(len(chosen), len(chosen), "sessions"))
-                for agent in () if request.again or dry_run else kept:
+                for agent in () if request.again else kept:
                     self._levels(agent, client, done)
             except CutOff:
                 done.notes.append("It was cut off, and is gone on with another time.")
@@ -145,18 +140,16 @@ class Consolidation:
         """Look in the background for what waits, after a while of quiet; returns at once."""
         if not self._config.auto or self._stopping.is_set():
             return
-        with self._turns:
-            self._due = time.monotonic() + self._config.delay_seconds
+        with self._begins:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="asleep", daemon=True)
                 self._thread.start()
-            self._turns.notify_all()
+        self._told.set()
 
     def stop(self) -> None:
         """Have what is being worked at end before its next step, and begin with nothing more."""
         self._stopping.set()
-        with self._turns:
-            self._turns.notify_all()
+        self._told.set()
 
     def close(self) -> None:
         """Stop: what is being worked at stays marked, and is begun again another time."""
@@ -164,22 +157,7 @@ class Consolidation:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(CLOSE_SECONDS)
 
-    # --- whose turn it is --------------------------------------------------------------------
-
-    @contextmanager
-    def _turn(self, *, asked: bool = False) -> Iterator[None]:
-        """Take a turn: one at a time, and who asks goes before what works by itself."""
-        with self._turns:
-            self._asking += asked
-            self._turns.wait_for(lambda: not self._is_taken and (asked or not self._asking))
-            self._asking -= asked
-            self._is_taken = True
-        try:
-            yield
-        finally:
-            with self._turns:
-                self._is_taken = False
-                self._turns.notify_all()
+    # --- by itself ---------------------------------------------------------------------------
 
     def _check(self) -> None:
         """Raise CutOff once the work is to stop."""
@@ -190,29 +168,26 @@ class Consolidation:
         """Work when it has been quiet for a while; every now and then end silent sessions."""
         step_back()
         while not self._stopping.is_set():
-            with self._turns:
-                due = self._due
-                quiet = LOOK_SECONDS if due is None else due - time.monotonic()
-                if quiet > 0 and self._turns.wait(quiet):
-                    continue  # something was told meanwhile
+            told = self._told.wait(LOOK_SECONDS)
+            self._told.clear()
+            if self._stopping.is_set() or (told and self._told.wait(self._config.delay_seconds)):
+                continue  # something was told meanwhile
             try:
-                self._end_idle("") if due is None else self._by_itself()
+                self._by_itself() if told else self._end_idle("")
             except Exception:  # it is tried again after the next end
                 log.exception("what was to be consolidated could not be")
-            with self._turns:
-                self._due = None if self._due == due else self._due
-                self._turns.notify_all()
 
     def _by_itself(self) -> None:
         """Consolidate what is pending, session by session: who asks goes in between."""
         done, agents = Consolidated(), self._paths.agent_names()
         try:
             for agent, session in [*self.standing().queue, *((one, "") for one in agents)]:
-                with self._turn():
+                with self._turn:
                     if any(one.id == session for one in self._waiting(agent)):
-                        self._take(agent, session, BY_ITSELF, done, dry_run=False)
+                        self._take(agent, session, BY_ITSELF, done)
                     elif not session and self._with.gate.keeps_records(agent):
                         self._levels(agent, BY_ITSELF, done)
+                self._stopping.wait(PAUSE_SECONDS)
         except CutOff:
             log.info("consolidation was cut off; it goes on after the next start")
 
@@ -249,20 +224,18 @@ class Consolidation:
                 done.notes.append(f"{head.id} of {agent}: {why}.")
         return chosen
 
-    def _take(
-        self, agent: str, session: str, client: str, done: Consolidated, *, dry_run: bool
-    ) -> None:
+    def _take(self, agent: str, session: str, client: str, done: Consolidated) -> None:
         """Consolidate a session. What goes wrong leaves it marked, and is told in words."""
         from vaultmind.consolidate.settle import settle
 
         self._check()
         caller = Caller("agent", agent, client)
-        work = Work(self._with, agent, session, caller, self._check, dry_run)
+        work = Work(self._with, agent, session, caller, self._check)
         try:
             left, tried = settle(work, self._minds()[0], self._max_facts)
-            self._tries[work.path] += tried and not dry_run
+            self._tries[work.path] += tried
             gives_up = tried and self._tries[work.path] >= MOST_TRIES
-            if not dry_run and (not left.pending or gives_up):
+            if not left.pending or gives_up:
                 unclear = any(one.reason == "unclear alone" for one in left.dropped)
                 then = UNCLEAR if unclear and left.by == "extractive" else ""
                 marked = self.mark(agent, session, caller, then)

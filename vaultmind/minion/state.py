@@ -19,8 +19,7 @@ log = logging.getLogger(__name__)
 
 def learned(folder: Path, key: str) -> dict[str, Any]:
     """Return what is known of a model: `safe`, `failure`, `tokens_per_second`."""
-    found: dict[str, Any] = _load(folder).get("models", {}).get(key, {})
-    return found
+    return dict(_load(folder).get("models", {}).get(key, {}))
 
 
 def learn(folder: Path, key: str, **known: Any) -> None:  # noqa: ANN401
@@ -34,8 +33,7 @@ def learn(folder: Path, key: str, **known: Any) -> None:  # noqa: ANN401
 
 def spent(folder: Path, day: str, what: str = "seconds") -> float:
     """Return the seconds that models have worked on an ISO day, or the `calls` of a command."""
-    found: float = _load(folder).get("days", {}).get(day, {}).get(what, 0.0)
-    return found
+    return float(_load(folder).get("days", {}).get(day, {}).get(what, 0.0))
 
 
 def spend(folder: Path, day: str, amount: float, what: str = "seconds") -> None:

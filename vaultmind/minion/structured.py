@@ -79,9 +79,6 @@ def faults(value: Any, schema: Any) -> tuple[str, ...]:  # noqa: ANN401
 
     found = []
     for fault in islice(Draft202012Validator(schema).iter_errors(value), MAX_FAULTS):
-        wanted = fault.validator_value
-        if fault.validator == "required":
-            wanted = next(name for name in wanted if repr(name) in fault.message)
-        place = fault.json_path.replace("$", "answer", 1)
-        found.append(f"{place} does not have the right {fault.validator} ({json.dumps(wanted)})")
+        place, wanted = fault.json_path.replace("$", "answer", 1), json.dumps(fault.validator_value)
+        found.append(f"{place} does not have the right {fault.validator} ({wanted})")
     return tuple(found)

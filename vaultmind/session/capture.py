@@ -23,6 +23,7 @@ from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.ports import Clock
 from vaultmind.session.files import Pipe, time_or_none
 from vaultmind.session.log import SessionLog
+from vaultmind.session.parts import Part
 from vaultmind.session.transcripts import Place, check_transcript, parse_line, read_on
 from vaultmind.types import Caller, Message
 from vaultmind.vault.paths import agent_name, named_like
@@ -52,15 +53,6 @@ class Taken(NamedTuple):
     """Whether there is more, which follows in the background."""
 
 
-class Given(NamedTuple):
-    """What a host was answered with. It counts as given once the host is known to have it."""
-
-    start: str = ""
-    """Why there is a start context in it; empty where there is none."""
-    messages: frozenset[str] = frozenset()
-    texts: tuple[str, ...] = ()
-
-
 @dataclass(slots=True, eq=False)
 class HostTalk:
     """What is known of a host's running conversation besides its messages."""
@@ -70,8 +62,6 @@ class HostTalk:
     """As the session's front matter names it: `claude-code:<the host's id>`."""
     path: Path
     caller: Caller
-    prompt: Message | None = None
-    """What the person said last."""
     session: str = ""
     """Where its last messages stand; empty while none is known to be written down."""
     place: Place = Place()  # noqa: RUF009
@@ -85,23 +75,19 @@ class HostTalk:
     shown: list[str] = field(default_factory=list)
     """Texts that the host was given and still has before it."""
     owed: str = ""
-    """Why a start context is due that the host is not known to have; empty where none is."""
-    offered: Given = Given()  # noqa: RUF009
-    """The last answer, while the host is not known to have it."""
+    """Why a start context is due; empty where none is."""
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def delivered(self) -> None:
-        """Count the last answer as given: the host has it."""
-        given = self.offered
-        self.held.update(given.messages)
-        self.shown = [*self.shown, *given.texts][-MAX_SHOWN:]
-        self.owed = "" if given.start == self.owed else self.owed
+    def given(self, part: Part) -> None:
+        """Keep what the host was answered with."""
+        self.held.update(part.messages)
+        self.shown = [*self.shown, part.text][-MAX_SHOWN:]
 
     def let_go(self) -> None:
         """Keep that the host has nothing of what was said or given before it any more."""
-        self.held, self.shown, self.compacted, self.offered = set(), [], True, Given()
+        self.held, self.shown, self.compacted = set(), [], True
 
 
 def project_of(folder: str) -> str:
@@ -245,8 +231,6 @@ class Capture:
             if not talk.caller.project:  # the first: it may go to others in the course of it
                 talk.caller = replace(talk.caller, project=project_of(line.folder))
             talk.held.update(message.id for message in line.messages)
-        typed = (message for message in reversed(messages) if message.role == "user")
-        talk.prompt = next(typed, talk.prompt)
         new = 0
         if messages and self._keeps_records(talk.agent):
             skips = talk.skips = talk.skips or self._skipping(talk)

@@ -352,7 +352,7 @@ class _Draft:
         paths, task = by.reader.paths, self.request.task
         many = self.config.context.subagent_history
         runs = subagents.history(paths, task, many, excludes=by.excludes, hides=hides)
-        self.notes += [] if runs else [subagents.missing(paths, task)]
+        self.notes += [] if runs else [f"There are no completed runs of the task {task!r}."]
         if self.wants("history"):
             part, dropped = subagents.runs_part(runs, self.words["history"], self.room)
             self.add(part)

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -74,8 +74,6 @@ class View:
     """Of the conversation: `en` where it cannot be told."""
     ended: bool = False
     """Whether it is one of our own that is over. An imported one was never other, and is not."""
-    behind: int = 0
-    """Messages that are still being folded into the summary."""
 
 
 class Conversation:
@@ -173,10 +171,8 @@ class Conversation:
         """
         with self.work:
             self.tidy()
-            waiting, done = len(self._due(window)), 0
-            while done < min(most, waiting) and not self._place.stopping.is_set():
+            for _ in range(0, min(most, len(self._due(window))), FOLDED_AT_ONCE):
                 self._write(lambda base: self._folded(base, window), "a conversation is summarised")
-                done += FOLDED_AT_ONCE
             return len(self._due(window))
 
     def _due(self, window: Window, rolling: Rolling | None = None) -> Sequence[Message]:
@@ -200,8 +196,6 @@ class Conversation:
             language = "" if base.messages else _language(leaving)
             batch = leaving[at : at + window.every]
             base = fold(base, batch, self._place.config.summary.max_tokens, language)
-            if self._place.stopping.is_set():
-                break
         return self._said(base)
 
     def tidy(self) -> None:
@@ -240,18 +234,13 @@ class Conversations:
     ) -> None:
         self.reader, self.gate, self.hidden = reader, gate, hidden
         self.vectors, self.config = vectors, config
-        self.stopping = threading.Event()
-        self._window = Window(
-            config.context.sliding_window,
-            every=config.summary.every,
-            full_at=config.session.summarize_at,
-        )
-        """How much stays whole where nobody says more exactly: what the background folds by."""
+        self._stopping = threading.Event()
+        self._window = Window(config.context.sliding_window, every=config.summary.every)
+        """How much stays whole where the background folds."""
         self._shelf = Shelf(reader)
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
-        self._grown: dict[tuple[str, str], Window] = {}
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -266,32 +255,21 @@ class Conversations:
     def fold(self, view: View, window: Window) -> View:
         """Return the view with what is due folded into its summary, which is saved.
 
-        What is too much to wait for is folded on in the background: the view says how much is
-        `behind`.
+        What is too much to wait for is folded in the background.
         """
         conversation = self._conversation(view.agent, view.session)
-        behind = conversation.fold(window, FOLDED_BY_ASKER)
-        if behind:
-            self.heard(view.agent, view.session, window)
-        return replace(conversation.view() or view, behind=behind)
+        if conversation.fold(window, FOLDED_BY_ASKER):
+            self.heard(view.agent, view.session)
+        return conversation.view() or view
 
-    def heard(self, agent: str, session: str, window: Window | None = None) -> None:
+    def heard(self, agent: str, session: str) -> None:
         """Say that a session has grown: its summary follows in the background."""
-        key = agent_name(agent), session
-        with self._lock:
-            waits = key in self._grown
-            self._grown[key] = window or self._window
-            if not waits and not self.stopping.is_set():
-                self._pool.submit(self._follow, *key)
-
-    def settle(self, timeout_seconds: float) -> bool:
-        """Wait until all that grew was followed and folded; return whether it is."""
-        return not wait([self._pool.submit(lambda: None)], timeout_seconds).not_done
+        with suppress(RuntimeError):  # it was closed
+            self._pool.submit(self._follow, agent, session)
 
     def close(self) -> None:
         """Finish what is being written and stop."""
-        with self._lock:
-            self.stopping.set()
+        self._stopping.set()
         self._pool.shutdown(cancel_futures=True)
 
     def _conversation(self, agent: str, session: str) -> Conversation:
@@ -304,12 +282,12 @@ class Conversations:
             return found
 
     def _follow(self, agent: str, session: str) -> None:
-        """Fold what left a conversation's window."""
-        with self._lock:
-            window = self._grown.pop((agent, session))
+        """Fold what left a conversation's window, a part at a time: who asks goes in between."""
         conversation, before = self._conversation(agent, session), 0
         try:
-            while (left := conversation.fold(window)) != before and not self.stopping.is_set():
+            while (
+                left := conversation.fold(self._window)
+            ) != before and not self._stopping.is_set():
                 before = left
         except Exception:  # one odd session must not stop the others
             log.exception("the session %s of %s could not be followed", session, agent)

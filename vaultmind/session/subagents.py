@@ -9,9 +9,9 @@ forgotten fact is hidden by its file and number, and its words stay in the file,
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from vaultmind.errors import BadArgument, PathRefused, VaultMindError
@@ -23,15 +23,14 @@ from vaultmind.redact import mask
 from vaultmind.session.parts import NO_ROOM, Dropped, Part
 from vaultmind.tokens import clip, count
 from vaultmind.types import ROLES, Fact
-from vaultmind.vault.files import VaultReader, read_bytes
+from vaultmind.vault.files import VaultReader
 from vaultmind.vault.nesting import safe
 from vaultmind.vault.paths import VaultPaths
 
 MAX_FILE_BYTES = 32_000_000
-"""A larger file is left out: a run is a few messages, and a context waits for it."""
+"""A larger file is left out."""
 FOLDER = "scheduler_"
 TASK_NAME = re.compile(r"[\w](?:[\w -]|\.(?!\.)){0,98}[\w-]|\w")
-log = logging.getLogger(__name__)
 
 
 class RunMessage(NamedTuple):
@@ -74,13 +73,6 @@ def history(
         if runs:  # what comes after the last end belongs to a run that goes on
             runs[-1].append(message)
     return [run[::-1] for run in reversed(runs)]
-
-
-def missing(paths: VaultPaths, task: str) -> str:
-    """Return that a task has no run that is completed, and which tasks have some."""
-    known = ", ".join(one for one in _tasks(paths) if one != task)
-    there = f"; there are runs of {known}" if known else ""
-    return f"There are no completed runs of the task {task!r}{there}."
 
 
 def runs_part(runs: Runs, heading: str, room: int) -> tuple[Part | None, list[Dropped]]:
@@ -155,19 +147,15 @@ def _newest_first(
         file = f"{folder}/{name}"
         if excludes(file):
             continue
-        try:
-            raw = read_bytes(paths.absolute(file), reader, file)[0]
-        except VaultMindError as error:
-            log.warning("runs were left out: %s", error)
-            continue
-        lines = [*enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)]
-        yield from filter(None, (_message(line, file, number) for number, line in lines[::-1]))
+        with suppress(VaultMindError):
+            lines = [*enumerate(reader.read_broken(file).split("\n"), 1)]
+            yield from filter(None, (_message(line, file, number) for number, line in lines[::-1]))
 
 
-def _message(line: bytes, file: str, number: int) -> RunMessage | None:
+def _message(line: str, file: str, number: int) -> RunMessage | None:
     """Return the message of a line; None where it holds none."""
     try:
-        data = json.loads(line.decode("utf-8"))
+        data = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict) or data.get("role") not in ROLES:

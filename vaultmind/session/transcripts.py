@@ -27,6 +27,8 @@ from vaultmind.vault.files import OPEN_FLAGS
 
 MAX_CHARS = 100_000
 """Maximum length of one message; of a longer paste it is said how much was left out."""
+END_BYTES = 1_000_000
+"""Of a transcript's end that are looked through for the last prompt."""
 TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"')
 """A line without any of these says nothing to us, and is not parsed."""
 SYNTHETIC = "<synthetic>"
@@ -95,6 +97,21 @@ def read_on(path: Path, place: Place, max_bytes: int) -> tuple[list[bytes], Plac
             end += len(line)
         more = end - start >= max_bytes and end < found.st_size
         return lines, Place(*here, end), more
+
+
+def last_prompt(path: str) -> Message | None:
+    """Return what the person said last, by the end of a transcript; nothing is written down.
+
+    A message without a time counts as said in 1970.
+    """
+    try:
+        with _opened(check_transcript(path)) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
+            lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
+    except (BadArgument, NotFound, OSError):
+        return None
+    said = [one for line in lines for one in line.messages if one.role == "user"]
+    return said[-1] if said else None
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -32,7 +32,7 @@ from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.capture import Given, HostTalk, Taken
+    from vaultmind.session.capture import HostTalk, Taken
     from vaultmind.session.parts import Part
 
 log = logging.getLogger(__name__)
@@ -82,23 +82,18 @@ def hook(
     prompt: Annotated[str, Arg("What the person typed.", max=op.MAX_WORDS)] = "",
     cwd: Folder = "",
     at: Moment = 0.0,
-    delivered: Annotated[str, Arg("Only: the host has this answer.", max=op.MAX_ID)] = "",
 ) -> Row:
     """Take down what a host's conversation has grown by, from the transcript it writes; answer
     with what the host should know.
 
-    The answer's `given` is what to confirm its context by, with `delivered`: unconfirmed it is
-    given again. Raises BadArgument for a transcript that is no regular file of this user.
+    Raises BadArgument for a transcript that is no regular file of this user.
     """
     from vaultmind.session.capture import project_of
 
     target = app.target(call.caller, "")
     caller = Caller("agent", target, CLIENT)
     talk = app.capture.talk(target, session_id, transcript_path)
-    answer = Row(session="", new=0, context="", given="")
-    if delivered:
-        talk.delivered()
-        return answer
+    answer = Row(session="", new=0, context="")
     if not talk.caller.project:
         talk.caller = replace(talk.caller, project=project_of(cwd))
     catch_up_hooks(app)
@@ -114,11 +109,11 @@ def hook(
         if event == "SessionStart":
             app.capture.begins(talk, source or "startup")
             prompt = ""
-        call, start = replace(call, caller=caller), talk.owed
-        text = _start(app, call, talk, start) if start else ""
-        recalled, given = _recalled(app, call, talk, prompt)
+        call = replace(call, caller=caller)
+        text = _start(app, call, talk, talk.owed) if talk.owed else ""
+        recalled = _recalled(app, call, talk, prompt)
         answer["context"] = Verbatim("\n\n".join(filter(None, (text, recalled))))
-        talk.offered, answer["given"] = given._replace(start=start), "1"
+        talk.owed = ""
     answer["session"] = talk.session
     return answer
 
@@ -166,23 +161,19 @@ def _start(app: App, call: Call, talk: HostTalk, source: str) -> str:
     return "\n\n".join(filter(None, (*said, *summary, " ".join(ending))))
 
 
-def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> tuple[str, Given]:
-    """Return what a prompt brings to mind that the host does not have before it, and what it is.
+def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
+    """Return what a prompt brings to mind that the host does not have before it.
 
-    Of the conversation itself that is only what a compaction took away. What the host is known
-    to have been given is not given again until it lets go of it.
+    Of the conversation itself that is only what a compaction took away. What the host was given
+    is not given again until it lets go of it.
     """
-    from vaultmind.session.capture import Given
-
     asks = bool(prompt.strip()) and not COMMAND.fullmatch(prompt.strip())
     wanted = ("memory", "associations", *(["earlier"] if talk.compacted else []))
     known = {"known": frozenset(talk.held), "shown": tuple(talk.shown), "fresh": not talk.session}
     parts = _parts(app, call, talk, wanted, pending=(prompt,), **known) if asks else []
-    if not parts:
-        return "", Given()
-    messages = frozenset(id_ for _, part in parts for id_ in part.messages)
-    told = "\n\n".join([DATA, *(text for text, _ in parts)])
-    return told, Given("", messages, tuple(part.text for _, part in parts))
+    for _, part in parts:
+        talk.given(part)
+    return "\n\n".join([DATA, *(text for text, _ in parts)]) if parts else ""
 
 
 def _parts(app: App, call: Call, talk: HostTalk, wanted: tuple[str, ...], **asked: Any) -> list[tuple[str, Part]]:  # noqa: ANN401, E501  # fmt: skip
@@ -264,17 +255,14 @@ def after_tool(
 def _noted(app: App, agent: str, session_id: str, transcript_path: str = "", at: float = 0.0, **use: Any) -> Future[None]:  # noqa: ANN401, E501  # fmt: skip
     from vaultmind.episodes.watch import Use
     from vaultmind.memory.audit import moment, newest_first
+    from vaultmind.session.transcripts import last_prompt
 
     def asked() -> str:
         """Return the last prompt; nothing where it was said before anything was forgotten.
 
         No session may have taken it down, so nobody can tell whether it said that.
         """
-        message = None
-        with suppress(VaultMindError, OSError):
-            talk = app.capture.talk(agent, session_id, transcript_path)
-            app.capture.finish(talk)
-            message = talk.prompt
+        message = last_prompt(transcript_path) if transcript_path else None
         lines = newest_first(app.paths, app.paths.agent_names(), ("forget", "erase"))
         gone = next((line.moment for line in lines), -1.0)
         return message.text if message and moment(message.time) > gone else ""

@@ -250,8 +250,6 @@ def import_file(
         raise NotFound(f"There is no file {path!r}.")
     target = app.target(call.caller, agent)
     imported = import_file(app.sessions, Path(path), target, call.report, one=one_session)
-    if imported.messages:  # the talk that is likely asked about is summarised meanwhile
-        app.talks.heard(target, app.sessions.latest(target))
     done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
     then = "Searchable in a moment; `vaultmind consolidate` takes facts and summaries from it."
     return done.saying(*in_words(done), then if imported.messages else "")
@@ -339,7 +337,6 @@ def consolidate(
     call: Call,
     agent: op.Anybodys = "",
     again: Again = "",
-    dry_run: Annotated[bool, Arg("Write nothing, tell what would be.")] = False,
 ) -> Row:
     """Take facts and summaries from the conversations that wait, or from one anew.
 
@@ -349,7 +346,7 @@ def consolidate(
     from vaultmind.consolidate.types import Request
 
     whose = known_agent(app, call.caller, agent) if agent or again else ""
-    request = Request(whose, again=again.strip(), dry_run=dry_run)
+    request = Request(whose, again=again.strip())
     with app.minion.unbound():  # who asks may have models work longer than they may by themselves
         done = app.consolidation.run(request, call.caller, call.report)
     outcomes = [fact.outcome for one in done.sessions for fact in one.facts]
@@ -360,7 +357,6 @@ def consolidate(
         said += f" {waiting:,} for you to decide: vaultmind suggestions list"
     if not (done.sessions or done.summaries):
         said = "Nothing waits."
-    said = f"Nothing was written; it would be: {said}" if dry_run else said
     return Row(message=said, sessions=done.sessions, summaries=done.summaries, notes=done.notes)
 
 
