@@ -220,7 +220,8 @@ def questions_of(chunks: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
         sentences = [one.strip() for one in re.split(r"[.!?…\n]+", chunk.text)]
         words = [(one, list(dict.fromkeys(re.findall(r"[^\W\d_]{4,}", one)))) for one in sentences]
         told = [one for one in words if len(one[1]) >= LEAST_WORDS and len(one[0]) <= LONGEST]
-        sentence, usual = told[zlib.crc32(f"{chunk.path}{chunk.anchor}".encode()) % len(told)] if told else ("", [])
+        at = zlib.crc32(f"{chunk.path}{chunk.anchor}".encode()) % max(1, len(told))
+        sentence, usual = told[at] if told else ("", [])
         title = chunk.title.partition(" › ")[0] if chunk.kind == "note" else ""
         ways = (sentence, " ".join(usual[:MOST_WORDS]), title or sentence)
         if query := ways[number % len(ways)]:
