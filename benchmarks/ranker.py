@@ -51,9 +51,11 @@ Asked = tuple[tuple[str, str, str], Collection[str]]
 DEPTH = 200
 """Candidates of each list."""
 L2 = 5e-3
-WEIGHTS = {"notes": 1.0, "large": 1.0, "words": 0.2}
+WEIGHTS = {"notes": 1.0, "large": 1.0, "words": 0.3}
 """Of a question over notes beside one of LoCoMo; of the many about single words."""
 PARTS = 5
+LEARNT_AT_HOME = ("length", "title")
+"""Features that only a vault's own ranker weighs: how long its notes are is a matter of taste."""
 _EMBEDDED_AT_ONCE = 64
 EVERYTHING = Where()
 
@@ -157,7 +159,8 @@ def vault_files(root: Path) -> Iterator[Prepared]:
 
 def names_of(embedder: str) -> tuple[str, ...]:
     """Return the features of a model with an embedder, or without one (empty)."""
-    return tuple(name for name in FEATURES if embedder or name in WITHOUT_MEANING)
+    names = (name for name in FEATURES if embedder or name in WITHOUT_MEANING)
+    return tuple(name for name in names if name not in LEARNT_AT_HOME)
 
 
 def silent(words: str) -> None:

@@ -44,7 +44,7 @@ def trained(seen: Sequence[Ranked], embedder: str, rows: dict[str, dict[str, flo
         spread={name: float(spread[place[name]]) for name in names},
         trained_on=TRAINED_ON,
         scores={
-            row.removesuffix(way): {name: values[name] for name in SHOWN}
+            row.removesuffix(way): {name: round(values[name], 3) for name in SHOWN}
             for row, values in rows.items()
             if row.endswith(way)
         },

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.index.when import mentioned, spans
-from vaultmind.index.when_words import Span
+from vaultmind.index.when_rules import Span
 
 DATA = Path(__file__).parent / "data"
 BASE = datetime(2026, 11, 18, 10, 0)

@@ -7,11 +7,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from vaultmind.errors import BadArgument
-from vaultmind.index.embed import (
-    calibrated,
-    open_embedder,
-    scale_of,
-)
+from vaultmind.index.embed import calibrated, open_embedder, scale_of
 from vaultmind.ports import Embedder
 
 

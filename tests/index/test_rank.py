@@ -16,9 +16,7 @@ import pytest
 
 from tests.index.vault import Vault
 from vaultmind.errors import ConfigError
-from vaultmind.index.asking import (
-    named_time,
-)
+from vaultmind.index.asking import named_time
 from vaultmind.index.columns import Columns
 from vaultmind.index.models import (
     ACTIVE,
@@ -150,15 +148,13 @@ def test_searches_survive_notes_that_are_rewritten_meanwhile(vault: Vault) -> No
 # --- what a text says ---------------------------------------------------------------------
 
 
-def test_what_a_text_tells_of_counts_as_its_time() -> None:
-    now = datetime(2023, 8, 1, tzinfo=UTC)
-    asked = named_time("What did I do on 7 May 2023?", "en", now)
-    assert asked is not None
-    assert asked.explicit
+def test_who_tells_of_a_day_does_so_a_little_later() -> None:
+    asked = named_time("What did I do on 7 May 2023?", "en", datetime(2023, 8, 1, tzinfo=UTC))
+    assert asked is not None and asked.explicit
     assert asked.days == ("2023-05-07", "2023-05-07")
-    assert asked.near("2023-05-12T10:00:00", "I went to a fair on Sunday", "en") > 0.9
-    assert asked.near("2023-05-12T10:00:00", "I went to a fair", "en") < 0.3
-    assert asked.near("", "The fair is on 7 May 2023", "en") == 1.0
+    assert asked.near("2023-05-07T10:00:00") == 1.0
+    assert asked.near("2023-05-09T10:00:00") >= asked.inside > asked.near("2023-05-12")
+    assert asked.near("") == 0.0
 
 
 # --- models -------------------------------------------------------------------------------
@@ -169,9 +165,7 @@ def test_what_a_text_tells_of_counts_as_its_time() -> None:
     [
         ({"features": {"topick": 1.0}}, "topick"),
         ({"features": {"meaning": 1.0}}, "meaning"),
-        ({"features": {"topic": "1"}}, "features.topic"),
         ({"features": {"topic": 1e9}}, "equal to 1000"),
-        ({"features": {"topic": float("nan")}}, "features.topic"),
     ],
 )
 def test_a_wrong_model_is_refused_by_name(

@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
 from vaultmind.index.db import chunks_of
 from vaultmind.index.where import Where
+from vaultmind.types import Caller, SearchRequest
+
+MAIN = Caller("agent", "main")
 
 NOTES = {
     "bread.md": "The sourdough bread recipe needs a hot oven and twelve hours of rest.",
@@ -39,26 +42,27 @@ def first(vault: Vault, query: str, where: Where | None = None) -> str:
         return next((chunk.path for chunk in chunks_of(connection, rowids).values()), "")
 
 
-def test_a_number_is_found_however_it_is_spaced(tmp_path: Path) -> None:
-    vault = Vault(tmp_path)
-    vault.put("zofia.md", "Zofia's number is +48 512 345 678, ring after six.\n")
-    vault.put("parcel.md", "The parcel 6501234567 lies at the counter.\n")
-    for query in ("512345678", "512 345 678", "48512345678", "512-345-678"):
-        assert first(vault, query) == "zofia.md", query
-    assert first(vault, "650 123 45 67") == "parcel.md"
-    vault.database.close()
-
-
 def test_filters_come_before_ranking(vault: Vault) -> None:
     assert first(vault, "recipe sourdough", Where(kinds=("fact",))) == ""
     assert first(vault, "recipe sourdough", Where(folder="Nowhere")) == ""
     assert first(vault, "recipe sourdough", Where(agents=())) == "bread.md"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text(max_size=120))
 def test_no_query_is_an_error(vault: Vault, query: str) -> None:
-    vault.finder.find(query, Where(agents=("main",)))
+    vault.search(SearchRequest(query), MAIN)
+
+
+@pytest.mark.parametrize("query", ["", "\t\n", "\0", "-", "?!", '"', "\ud800", "\u200d\u200c"])
+def test_a_query_without_words_says_so(vault: Vault, query: str) -> None:
+    assert vault.search(SearchRequest(query), MAIN).answer == "no_query"
+
+
+@pytest.mark.parametrize("piece", ["sourdough ", "x", "а́ ", "1-", "\0", "/a", "filler{} "])
+def test_a_megabyte_is_answered_by_the_words_that_tell(vault: Vault, piece: str) -> None:
+    many = "".join(piece.format(n) for n in range(1_000_000 // len(piece)))
+    found = vault.search(SearchRequest(f"{many} sourdough bread", max_tokens=5_000), MAIN)
+    assert found.hits[0].path == "bread.md"
 
 
 def test_what_was_removed_is_not_found_and_what_came_is(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from vaultmind.index.when import (
     mentioned,
     spans,
 )
-from vaultmind.index.when_rules import MAX_SPANS
-from vaultmind.index.when_words import LANGUAGES, Span
+from vaultmind.index.when_rules import MAX_SPANS, Span
+from vaultmind.index.when_words import LANGUAGES
 
 BASE = datetime(2026, 11, 18, 10, 0)
 """A Wednesday."""

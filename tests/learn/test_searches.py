@@ -51,7 +51,7 @@ def write(root: Path) -> None:
     for number in range(OTHERS):
         words = [f"{one}{number * 7919 % 997}" for one in ("kelu", "moro", "tavi", "sena")]
         words = [word.translate(LETTERS) for word in words]
-        text = f"# {words[0].title()} {words[1]}\n\nAbout {' and '.join(words)}, as it was.\n"
+        text = f"# {words[0].title()} {words[1]}\n\nAbout {' and '.join(words)}, as it was then.\n"
         put(root / f"Rest/{number:03d}.md", text)
 
 

@@ -124,16 +124,6 @@ def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk) ->
     assert desk.facts() == ["I have a dog"]
 
 
-def test_of_two_facts_said_at_once_one_is_forgotten(desk: Desk) -> None:
-    heard = desk.say("Remember that I like tea and that Ola likes coffee", "u1")
-    assert desk.facts() == ["I like tea", "Ola likes coffee"]
-    assert "Ola likes coffee" in heard.message and "I like tea" in heard.message
-    desk.say("Remember that I like tea and that Ola likes coffee", "u1")
-    assert desk.facts() == ["I like tea", "Ola likes coffee"]
-    assert desk.say("Forget that I like tea").outcome.outcome == "written"
-    assert desk.facts() == ["Ola likes coffee"]
-
-
 # --- a message acts once ------------------------------------------------------------------
 
 

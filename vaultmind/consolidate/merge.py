@@ -15,7 +15,6 @@ from vaultmind.consolidate.ground import share_of, words_of
 from vaultmind.consolidate.talk import Talk
 from vaultmind.consolidate.types import Candidate, Dropped, Extraction
 from vaultmind.index.when import with_dates
-from vaultmind.index.words.clauses import facts_in
 from vaultmind.language.words import SOFT, content
 from vaultmind.memory.contradictions import contradicts, covers, denies
 from vaultmind.memory.match import find, same_fact
@@ -38,7 +37,7 @@ def merge(
     single, dropped = _once(found)
     kept: list[Candidate] = []
     known = [fact for fact in brain if not fact.until]
-    for one in (each for fact in single for each in _dated(fact, talk)):
+    for one in (_dated(fact, talk) for fact in single):
         if one.category != "DELETE":
             merged = _told(one, known)
         elif meant := find(known, one.text).found:
@@ -85,14 +84,14 @@ def _alike(one: Candidate, other: Candidate) -> bool:
     return same_fact(one.text, other.text) or (few > 1 and share_of(one.text, other.text) >= ALIKE)
 
 
-def _dated(one: Candidate, talk: Talk) -> list[Candidate]:
-    """Return the facts of a statement, each with the dates of its `tomorrow`."""
+def _dated(one: Candidate, talk: Talk) -> Candidate:
+    """Return the fact of a statement with the date of its `tomorrow`."""
     if one.category == "DELETE":
-        return [one]
+        return one
     days = [talk.days[key] for key in one.evidence if key in talk.days]
+    text = one.text[:1].upper() + one.text[1:]
     now = datetime.combine(max(days), time()) if days else None
-    texts = (text[:1].upper() + text[1:] for text in facts_in(one.text))
-    return [replace(one, text=with_dates(text, now) if now else text) for text in texts]
+    return replace(one, text=with_dates(text, now) if now else text)
 
 
 def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:

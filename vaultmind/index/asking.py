@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from vaultmind.index.when import closeness, mentioned, spans
-from vaultmind.index.when_words import Span
+from vaultmind.index.when import closeness, spans
+from vaultmind.index.when_rules import Span
 from vaultmind.index.words.stopwords import LISTS
 from vaultmind.index.words.terms import fold, words
 
@@ -20,8 +20,6 @@ MARGIN = timedelta(days=2)
 so a little later."""
 NOON = timedelta(hours=12)
 """A day without an hour stands at its middle, so that the day after is not the moment after."""
-MAX_LETTERS = 400
-"""Of a text, in which times are looked for."""
 _READ, _BEGINNING = 600, 200
 """Characters of a query or a text that are looked at."""
 
@@ -66,14 +64,16 @@ class NamedTime:
     spans: tuple[Span, ...]
     now: datetime
 
-    def near(self, time: str, text: str, language: str) -> float:
-        """Return how near a chunk is, from its own time (ISO, or empty), text and language."""
-        said = _moment(time, self.now)
-        nearest = max(closeness(span, said) for span in self.spans) if said else 0.0
-        for one in mentioned(text[:MAX_LETTERS], language, said or self.now) if nearest < 1 else ():
-            if said or one.explicit:
-                nearest = max(nearest, *(_overlap(span, one) for span in self.spans))
-        return nearest
+    def near(self, time: str) -> float:
+        """Return how near the time of a chunk is (ISO, or empty)."""
+        try:
+            moment = datetime.fromisoformat(time)
+        except ValueError:
+            return 0.0
+        if len(time) == len("2026-02-08"):
+            moment += NOON
+        moment = moment.replace(tzinfo=self.now.tzinfo)  # the day it was there, as filters have it
+        return max(closeness(span, moment) for span in self.spans)
 
     @property
     def explicit(self) -> bool:
@@ -107,21 +107,3 @@ def named_time(query: str, language: str, now: datetime) -> NamedTime | None:
     """Return the times of a query; None where it names none. `now`: what they are counted from."""
     found = spans(query, language, now)
     return NamedTime(found, now) if found else None
-
-
-def _overlap(span: Span, told: Span) -> float:
-    """Return how near a time that a text tells of is to the one that is asked for."""
-    if told.start is None:
-        return closeness(span, told.end) if told.end else 0.0
-    half = (told.end - told.start) / 2 if told.end else NOON
-    return closeness(span, told.start + min(NOON, half))
-
-
-def _moment(time: str, now: datetime) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(time)
-    except ValueError:
-        return None
-    if len(time) == len("2026-02-08"):
-        moment += NOON
-    return moment.replace(tzinfo=now.tzinfo)  # the day it was where it was said, as filters have it

@@ -26,7 +26,6 @@ from vaultmind.ports import Embedder
 from vaultmind.redact import mask
 
 if TYPE_CHECKING:
-    from vaultmind.index.db import Database
     from vaultmind.ports import Matrix
 
 NAMES = ("use", "e5", "none")
@@ -298,7 +297,7 @@ class Scale:
 
 _SCALES = {"use": Scale(0.15, 0.5), "e5": Scale(0.8, 0.9, half=0.5), "": Scale(0.15, 0.5, half=0.4)}
 """By the beginning of an embedder's id; without one, half of what a score is made of lacks. Those
-of servers' models, by their id, once they were measured on this machine."""
+of other models, by their id, once they were measured."""
 
 
 def scale_of(embedder: str) -> Scale:
@@ -307,17 +306,10 @@ def scale_of(embedder: str) -> Scale:
     return _SCALES.get(embedder, usual)
 
 
-def learn_scale(database: Database, embedder: Embedder) -> None:
-    """See to it that what a cosine of an embedder means is known: measured once, then kept."""
-    if not embedder.id.startswith("server-"):
-        return
-    name = f"scale {embedder.id}"
-    try:
-        scale = Scale(*json.loads(database.get(name)))
-    except (ValueError, TypeError):
-        scale = calibrated(embedder)
-        database.set(name, json.dumps([scale.nothing, scale.same, scale.half]))
-    _SCALES[embedder.id] = scale
+def learn_scale(embedder: Embedder) -> None:
+    """See to it that what a cosine of an embedder means is known: measured when it is opened."""
+    if embedder.id not in _SCALES and embedder.id.partition("-")[0] not in _SCALES:
+        _SCALES[embedder.id] = calibrated(embedder)
 
 
 def calibrated(embedder: Embedder) -> Scale:

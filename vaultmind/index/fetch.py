@@ -53,9 +53,10 @@ class Fetch:
         Raises NotFound for what is not there or not shown to the caller (the answer is the same),
         BadArgument for an offset or budget that is none.
         """
-        if offset < 0 or max_tokens < 1:
-            name, value = ("offset", offset) if offset < 0 else ("max_tokens", max_tokens)
-            raise BadArgument(name, value, "0 or more" if offset < 0 else "1 or more")
+        if offset < 0:
+            raise BadArgument("offset", offset, "0 or more")
+        if max_tokens < 1:
+            raise BadArgument("max_tokens", max_tokens, "1 or more")
         name = id_or_path.strip()
         path, anchor = self._named(name, caller)
         place = self._outlet.folder.place_of(path)
@@ -106,17 +107,13 @@ class Fetch:
         for found, part in ((wanted, ""), (path, mark + anchor), (f"{path}.md", mark + anchor)):
             if found and self._outlet.reader.exists(found):
                 return found, part
-        return self._by_name(path, name), mark + anchor
-
-    def _by_name(self, path: str, shown: str) -> str:
-        """Return the one note that has a name, as a wikilink would find it."""
         named = "SELECT path FROM ties WHERE kind = 'name' AND name = ? AND path LIKE '%.md'"
         with self._database.read() as connection:
-            found = connection.execute(named, (name_of(path),)).fetchall()
-        notes = [one for (one,) in found if not self._outlet.paths.in_memory(one)]
+            paths = [row[0] for row in connection.execute(named, (name_of(path),))]
+        notes = [one for one in paths if not self._outlet.paths.in_memory(one)]
         if len(notes) != 1 or "/" in path:
-            raise _not_found(shown)
-        return str(notes[0])
+            raise _not_found(name)
+        return notes[0], mark + anchor
 
 
 def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:

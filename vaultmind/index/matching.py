@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,16 +115,15 @@ class Matcher:
                 often = postings.often(stemmed=False) + postings.stems
                 columns.score(postings.slots, often, total)
             passing += weight * np.where(mask, total, np.float32(0.0))
-        telling = [term for term in counts if len(term.words) <= 1 and not term.stop] or [*counts]
-        if len(telling) > MAX_TERMS:
-            few = [term for term in chosen if not term.stop and len(term.words) <= 1]
-            telling = (few or telling)[:MAX_TERMS]
+        single = [term for term in counts if len(term.words) <= 1 and not term.stop]
+        if len(single) > MAX_TERMS:
+            single = [term for term in chosen if term in single] or single[:MAX_TERMS]
         wanted = tuple(
             Wanted(
                 math.log1p(columns.living / (counts[term] + 1)),
                 *(term.words, term.stems, (*alike.get(term, ()), *kin.get(term, ()))),
             )
-            for term in telling
+            for term in single or counts
         )
         exact = self._exact(query, passing)
         return Match(wanted, *self._held(wanted), plain, passing, best(passing, depth), exact)
@@ -176,39 +175,14 @@ class Matcher:
 
         `everything` looks for stand-ins of all words: the known ones found nothing.
         """
-        plain = [term for term in counts if term.plain and not term.stop][:MAX_TERMS]
-        found: _Tokens = {term: [] for term in plain}
-        for first, second in pairwise(plain):
-            if self._columns.held_by(joined := first.plain + second.plain):
-                found[first].append(joined)
-                found[second].append(joined)
+        found: _Tokens = {}
         compounding = not COMPOUNDING.isdisjoint(self._columns.languages)
-        for term in plain:
+        for term in _plain(counts):
             if everything or not counts[term]:
-                found[term] += self._in_place_of(term)
+                found[term] = self._in_place_of(term)
             elif compounding:
-                found[term] += self._stand_ins.containing(term.plain, MAX_RESEMBLING)
+                found[term] = self._stand_ins.containing(term.plain, MAX_RESEMBLING)
         return self._affordable(found, MAX_RESEMBLING_POSTINGS)
-
-    def _kin(self, counts: Mapping[Term, int], query: str) -> _Tokens:
-        """Return tokens of the families of words, in languages that change a word's inside."""
-        spoken = CHANGING | {""}
-        if CHANGING.isdisjoint(self._columns.languages) or detect(query[:MAX_SAMPLE]) not in spoken:
-            return {}
-        plain = [term for term in counts if term.plain and not term.stop][:MAX_TERMS]
-        few = [term for term in plain if counts[term] <= KIN_BELOW]
-        found = {term: self._stand_ins.kin(term.plain, MAX_KIN) for term in few}
-        return self._affordable(found, MAX_KIN_POSTINGS)
-
-    def _affordable(self, found: _Tokens, left: int) -> _Tokens:
-        """Return tokens without those that are too common, or too many together."""
-        most = max(COMMON_LEAST, COMMON_SHARE * self._columns.living)
-        kept: set[str] = set()
-        for token in dict.fromkeys(chain.from_iterable(found.values())):
-            if (count := self._columns.held_by(token)) <= min(most, left):
-                left -= count
-                kept.add(token)
-        return {term: [one for one in tokens if one in kept] for term, tokens in found.items()}
 
     def _in_place_of(self, term: Term) -> list[str]:
         """Return tokens for a word that the index does not know."""
@@ -220,6 +194,25 @@ class Matcher:
         tokens += stand_ins.containing(shortest, MAX_RESEMBLING - len(tokens))
         return [token for token in tokens if token != word]
 
+    def _kin(self, counts: Mapping[Term, int], query: str) -> _Tokens:
+        """Return tokens of the families of words, in languages that change a word's inside."""
+        spoken = CHANGING | {""}
+        if CHANGING.isdisjoint(self._columns.languages) or detect(query[:MAX_SAMPLE]) not in spoken:
+            return {}
+        few = [term for term in _plain(counts) if counts[term] <= KIN_BELOW]
+        found = {term: self._stand_ins.kin(term.plain, MAX_KIN) for term in few}
+        return self._affordable(found, MAX_KIN_POSTINGS)
+
+    def _affordable(self, found: _Tokens, left: int) -> _Tokens:
+        """Return tokens that are there, without those that are too common, or too many together."""
+        most = max(COMMON_LEAST, COMMON_SHARE * self._columns.living)
+        kept: set[str] = set()
+        for token in dict.fromkeys(chain.from_iterable(found.values())):
+            if 0 < (count := self._columns.held_by(token)) <= min(most, left):
+                left -= count
+                kept.add(token)
+        return {term: [one for one in tokens if one in kept] for term, tokens in found.items()}
+
     def _exact(self, query: str, scores: Floats) -> dict[int, float]:
         """Put what holds an identifier of the query to the letter before the rest.
 
@@ -227,16 +220,21 @@ class Matcher:
         """
         wanted = identifiers(query)
         slots = best(scores, MAX_EXACT if wanted else 0)
-        by_rowid = {int(self._columns.rows["rowid"][slot]): int(slot) for slot in slots}
-        if not by_rowid:
+        if not len(slots):
             return {}
+        slot_of = {int(self._columns.rows["rowid"][slot]): int(slot) for slot in slots}
         with self._columns.database.read() as connection:
             rows = connection.execute(
                 f"SELECT rowid, title || char(10) || text FROM chunks WHERE rowid {SOME}",
-                (json.dumps(list(by_rowid)),),
+                (json.dumps(list(slot_of)),),
             ).fetchall()
-        found = {by_rowid[rowid]: exactness(wanted, text) for rowid, text in rows}
+        found = {slot_of[rowid]: exactness(wanted, text) for rowid, text in rows}
         top = float(scores[slots[0]])
         for slot, share in found.items():
             scores[slot] += share * top
         return {slot: share for slot, share in found.items() if share}
+
+
+def _plain(terms: Iterable[Term]) -> list[Term]:
+    """Return the terms that are single telling words."""
+    return [term for term in terms if term.plain and not term.stop][:MAX_TERMS]

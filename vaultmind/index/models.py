@@ -26,7 +26,7 @@ from dataclasses import asdict, field, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
@@ -64,8 +64,8 @@ WITHOUT_MEANING = frozenset(one for one in ALL if not FEATURES[one].startswith("
 T = TypeVar("T")
 ModelKind = Literal["planner", "ranker"]
 MODEL_KINDS: tuple[ModelKind, ...] = ("planner", "ranker")
-Stamp = tuple[tuple[str, int, int], ...]
-"""Name, time of change and size of each file, by name."""
+Stamp = tuple[int, ...]
+"""Times of change."""
 Name = Annotated[str, Field(max_length=MAX_NAME)]
 Weight = Annotated[float, Field(strict=True, ge=-MAX_WEIGHT, le=MAX_WEIGHT)]
 
@@ -141,22 +141,12 @@ class Registry:
 
 
 def stamp_of(memory_folder: Path) -> Stamp:
-    """Return what tells whether a vault's own models changed.
-
-    It is asked at each search, and most vaults have none.
-    """
-    folder = memory_folder / OWN
-    if not folder.parent.exists() or folder.parent.is_symlink() or folder.is_symlink():
-        return ()
-    files = [memory_folder / ACTIVE, *islice(folder.glob("*.json"), MOST_OWN)]
-    found: list[tuple[str, int, int]] = []
-    for file in files:
+    """Return what tells whether a vault's own models changed: files are replaced, never written."""
+    stamp = []
+    for name in (ACTIVE, OWN):
         with suppress(OSError):
-            if file.is_file() and not file.is_symlink():
-                stat = file.stat()
-                name = ACTIVE if file.parent != folder else file.name
-                found.append((name, stat.st_mtime_ns, stat.st_size))
-    return tuple(sorted(found))
+            stamp.append((memory_folder / name).stat().st_mtime_ns)
+    return tuple(stamp)
 
 
 def registry_of(memory_folder: Path) -> Registry:
@@ -164,16 +154,16 @@ def registry_of(memory_folder: Path) -> Registry:
     active = read_active(memory_folder)
     models: dict[str, Model] = {}
     faults = [active.fault] if active.fault else []
-    for name in (name for name, *_ in stamp_of(memory_folder) if name != ACTIVE):
+    for path in islice(sorted((memory_folder / OWN).glob("*.json")), MOST_OWN):
         try:
-            models[name.removesuffix(".json")] = read_model(memory_folder / OWN / name)
+            models[path.stem] = read_model(path)
         except ConfigError as error:
             faults.append(str(error))
     faults += [
         f"{ACTIVE} names the ranker {one!r}, which is not in {OWN}/ or cannot be read: the shipped "
         "one ranks."
         for one in dict.fromkeys(active.ranker.values())
-        if one != SHIPPED_ID and one not in models
+        if one not in (SHIPPED_ID, *models)
     ]
     return Registry(tuple(faults), models, active)
 
@@ -194,8 +184,8 @@ def read_model(path: Path) -> Model:
 def read_checked(path: Path, of: type[T], name: str) -> T:
     """Read a file of JSON as what it should be. Raises ConfigError that calls it by a name."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{name} is larger than {MAX_BYTES:,} bytes.")
+        if path.is_symlink() or path.stat().st_size > MAX_BYTES:
+            raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
         found: T = TypeAdapter(of).validate_json(path.read_bytes())
         return found
     except ValidationError as error:
@@ -207,8 +197,8 @@ def read_checked(path: Path, of: type[T], name: str) -> T:
 def model_text(model: Model) -> str:
     """Return a model as the text of its file: the same model, the same bytes."""
     told = asdict(model)
-    for key, digits in (("scores", 3), ("features", 4), ("spread", 4)):
-        told[key] = _rounded(told[key], digits)
+    for key in ("features", "spread"):
+        told[key] = {name: round(value, 4) for name, value in told[key].items()}
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -216,7 +206,7 @@ def read_active(memory_folder: Path) -> Active:
     """Read what is in use from a memory folder; a file that is wrong is told in `fault`."""
     path = memory_folder / ACTIVE
     try:
-        if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
+        if path.is_symlink() or not path.is_file():
             return Active()
         if path.stat().st_size > MAX_BYTES:
             return Active(fault=f"{ACTIVE} is larger than {MAX_BYTES:,} bytes.")
@@ -236,18 +226,11 @@ def parsed(raw: bytes | str) -> Active:
 
 def active_text(active: Active) -> str:
     """Return the text of the file: of the same, the same bytes."""
-    told = asdict(active)
+    told = asdict(replace(active, before=active.before[-MOST_BEFORE:]))
     del told["fault"]
     for kind in MODEL_KINDS:
         told[kind] = dict(sorted(told[kind].items()))
-    told["before"] = told["before"][-MOST_BEFORE:]
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
-
-
-def _rounded(told: Any, digits: int) -> Any:  # noqa: ANN401
-    if isinstance(told, dict):
-        return {name: _rounded(value, digits) for name, value in told.items()}
-    return round(told, digits)
 
 
 def _first(error: ValidationError) -> str:

@@ -8,7 +8,6 @@ logarithms. So every number is between 0 and 1 (speakers apart: -1 to 1), in a v
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -21,10 +20,10 @@ from numpy.typing import NDArray
 from vaultmind.errors import ConfigError
 from vaultmind.index import asking
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
-from vaultmind.index.db import SOME
 from vaultmind.index.embed import scale_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import FAMILIES, FEATURES, Model
+from vaultmind.index.taken import shape_of
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import stems, words
 from vaultmind.types import KINDS, Reason
@@ -40,16 +39,11 @@ EXACT = 0.99
 """Share of a query from which it is nothing but an identifier."""
 FEEDBACK = 3
 """Candidates that say together what an answer may mean."""
-READ_FOR_TIMES = 60
-"""Candidates whose texts are read for the times that they tell of, half a millisecond each: those
-found first."""
 LONG_LETTERS = 2_000
 """A text of so many letters or more has length 1."""
 MANY_LINKS = 30
 CLOSEST = 1.5
 """On the embedder's scale, what has closeness 1."""
-BEST_OF_FILE = 3
-"""Chunks of a file whose mean says what the file is about."""
 SURE = 0.8
 """Share of the subject that the best candidate has, from which words are fully believed."""
 LEAST_SPREAD = 0.05
@@ -80,17 +74,6 @@ class Found(NamedTuple):
     named: asking.NamedTime | None
 
 
-class Pool(NamedTuple):
-    """Candidates and what is around them."""
-
-    own: Ints
-    """The candidates' places."""
-    slots: Ints
-    """The places of all rows of the scene, of which the candidates are the first."""
-    beside: Ints
-    """Row of each candidate's neighbours in the file (see BESIDE), -1 for none."""
-
-
 class Scene:
     """Candidates and what is around them: rows, of which the first `count` are candidates.
 
@@ -98,10 +81,10 @@ class Scene:
     """
 
     def __init__(
-        self, columns: Columns, matcher: Matcher, found: Found, mask: Flags, pool: Pool
+        self, columns: Columns, matcher: Matcher, found: Found, mask: Flags, seeds: Ints
     ) -> None:
         self.columns, self.found = columns, found
-        own, self.slots, self.beside = pool
+        own, self.slots, self.beside = _with_neighbours(columns, seeds, mask)
         self.count = len(own)
         match, rows = found.match, columns.rows[self.slots]
         self.times = [columns.times[slot] for slot in own]
@@ -117,8 +100,7 @@ class Scene:
         called = _called(found, speakers)
         self.speaker = np.array([called.get(one, 0.0) for one in speakers], np.float32)
         """Of each row: 1 if the query names who said it, -1 if it names somebody else here."""
-        forms = {form for one in called if called[one] > 0 for word in words(one)
-                 for form in _forms(word)}  # fmt: skip
+        forms = {form for one in called if called[one] > 0 for form in _forms(one)}
         is_name = [not forms.isdisjoint((*one.words, *one.stems)) for one in match.wanted]
         self.weights = np.array([one.weight for one in match.wanted], dtype=np.float32)
         """Of the telling words: how rare each is here."""
@@ -145,7 +127,9 @@ class Scene:
         exact = [match.exact.get(slot, 0.0) for slot in own.tolist()]
         self.exact = np.array(exact, dtype=np.float32)
         """Share of the query that an identifier is which each candidate has to the letter."""
-        self.when = self._when(own)
+        self.when = np.array(
+            [found.named.near(time) if found.named else 0.0 for time in self.times], np.float32
+        )
         """How near the time is to the one that the query names, 0 to 1; 0 if it names none."""
         self.closeness: Floats | None = None
         """Each row's to the query on the embedder's scale, where 0 is unrelated and 1 says the same
@@ -156,28 +140,9 @@ class Scene:
             closeness = (cosines - scale.nothing) / (scale.same - scale.nothing)
             self.closeness = np.where(self.known, closeness, np.float32(0.0))
 
-    def _when(self, own: Ints) -> Floats:
-        when, named = np.zeros(len(own), dtype=np.float32), self.found.named
-        if named is None:
-            return when
-        rowids = self.columns.rows["rowid"][own].tolist()
-        with self.columns.database.read() as connection:
-            rows = connection.execute(
-                f"SELECT rowid, text, lang FROM chunks WHERE rowid {SOME}",
-                (json.dumps(rowids[:READ_FOR_TIMES]),),
-            )
-            told = {rowid: (text, lang) for rowid, text, lang in rows}
-        for at, (rowid, time) in enumerate(zip(rowids, self.times, strict=True)):
-            when[at] = named.near(time, *told.get(rowid, ("", "")))
-        return when
 
-
-def pool_of(columns: Columns, found: Found, mask: Flags) -> Pool:
-    """Return the candidates, all rows of the scene, and the rows of the candidates' neighbours.
-
-    Candidates are the best of all lists, by turns, and what stands right beside them in the same
-    file; the chunks near those are looked at for what they say about the one in their middle.
-    """
+def seeds_of(columns: Columns, found: Found) -> Ints:
+    """Return the best of all lists, by turns, without too many copies of one text."""
     lists = (found.match.found.tolist(), found.near.tolist(), found.timely.tolist())
     seeds: dict[int, None] = {}
     copies: Counter[bytes] = Counter()
@@ -189,31 +154,39 @@ def pool_of(columns: Columns, found: Found, mask: Flags) -> Pool:
             seeds[slot] = None
         if len(seeds) == SEEDS:
             break
-    held = np.fromiter(seeds, dtype=np.int64, count=len(seeds))
+    return np.fromiter(seeds, dtype=np.int64, count=len(seeds))
+
+
+def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, Ints, Ints]:
+    """Return the candidates, all rows of the scene, and the row of each candidate's neighbours.
+
+    Candidates are the seeds and what stands right beside them in the same file; the chunks near
+    those are looked at for what they say about the one in their middle.
+    """
     before, after = (
         np.append(columns.rows[name], np.int32(-1)).astype(np.int64) for name in ("before", "after")
     )
-    close = np.setdiff1d(np.concatenate([before[held], after[held]]), held)
+    close = np.setdiff1d(np.concatenate([before[seeds], after[seeds]]), seeds)
     close = close[close >= 0]
-    own = np.concatenate([held, close[mask[close]]])[:MOST]
+    own = np.concatenate([seeds, close[mask[close]]])[:MOST]
     near = np.stack([before[before[own]], before[own], after[own], after[after[own]]], axis=1)
-    rest = np.setdiff1d(near[near >= 0], own)
-    slots = np.concatenate([own, rest])
+    slots = np.concatenate([own, np.setdiff1d(near[near >= 0], own)])
     row_of = {slot: row for row, slot in enumerate(slots.tolist())} | {-1: -1}
     beside = np.array([row_of[slot] for slot in near.ravel().tolist()], dtype=np.int64)
-    return Pool(own, slots, beside.reshape(near.shape))
+    return own, slots, beside.reshape(near.shape)
 
 
 def _called(found: Found, speakers: Sequence[str]) -> dict[str, float]:
     """Return for each speaker whether the query names them (1), or only somebody else (-1)."""
     asked = {*words(found.query), *(stem for one in found.match.wanted for stem in one.stems)}
     here = set(speakers) - {""}
-    named = {one for one in here if any(not _forms(word).isdisjoint(asked) for word in words(one))}
+    named = {one for one in here if not _forms(one).isdisjoint(asked)}
     return {one: (1.0 if one in named else -1.0 if named else 0.0) for one in here}
 
 
-def _forms(word: str) -> set[str]:
-    return {word, *stems(word, "en")}
+def _forms(name: str) -> set[str]:
+    """Return the words of a name, and their stems."""
+    return {form for word in words(name) for form in (word, *stems(word, "en"))}
 
 
 # --- features -----------------------------------------------------------------------------
@@ -236,9 +209,6 @@ def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
         yield f"{name}_rank", _by_rank(column[: scene.count]) * scene.trust
     yield "subject", scene.covered
     yield "coverage", _covered(own, scene.weights)
-    rarest = scene.subject == scene.subject.max(initial=0.0)
-    yield "rarest", (own * (rarest & (np.cumsum(rarest) == 1))).sum(axis=1)
-    yield "mentioned", (own * (scene.subject < scene.weights)).max(axis=1, initial=0.0)
     yield "exact", scene.exact
     yield "title", _covered(scene.titled, scene.weights)
     padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
@@ -249,7 +219,6 @@ def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
     asked = _taken(_flag(scene.columns.rows["flags"][scene.slots], asking.HAS_QUESTION), before)
     yield "answers_topic", asked * _taken(scene.topic, before)
     here = scene.place[: scene.count]
-    yield "whole_best", _by_place(scene.topic, scene.place)[0][here]
     united = np.zeros((int(scene.place.max()) + 1, held.shape[1]), np.float32)
     np.maximum.at(united, scene.place, held)
     np.maximum.at(united, here, scene.titled)
@@ -274,7 +243,9 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
         yield kind, kinds[kind] * 1.0
     links = np.log1p(columns.links(scene.slots[:count]))
     yield "links_out", np.minimum(1.0, links / np.log1p(MANY_LINKS))
-    yield "start", (scene.beside[:, _BEFORE] < 0) * 1.0
+    files = list(columns.files)
+    is_code = np.array([shape_of(files[file]) == "code" for file in rows["file"]], dtype=np.bool_)
+    yield "start", ((scene.beside[:, _BEFORE] < 0) & ~is_code) * 1.0
 
 
 def _of_meaning(scene: Scene, closeness: Floats) -> Iterator[tuple[str, _Column]]:
@@ -289,17 +260,12 @@ def _of_meaning(scene: Scene, closeness: Floats) -> Iterator[tuple[str, _Column]
     near = _taken(close, scene.beside)
     yield "meaning_before", near[:, _BEFORE]
     yield "meaning_after", near[:, _AFTER]
-    yield "meaning_around", (own + near[:, _BEFORE] + near[:, _AFTER]) / 3
     yield "meaning_two_away", near[:, _TWO_AWAY].max(axis=1)
-    most, top3 = _by_place(close, place)
-    yield "meaning_whole_best", most[place[:count]]
-    yield "meaning_whole_top3", top3[place[:count]]
+    yield "meaning_whole_best", _by_place(close, place)[place[:count]]
     vectors = scene.columns.vectors(scene.slots[:count])
     nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
     yield "meaning_feedback", np.clip(vectors @ vectors[nearest].mean(axis=0), 0.0, 1.0)
-    yield "no_vector", ~scene.known[:count] * 1.0
     yield "meaning_subject", own * scene.covered
-    yield "meaning_speaker", own * scene.speaker[:count]
     yield "meaning_foreign", own * _foreign(scene)
 
 
@@ -339,15 +305,11 @@ def _flag(flags: Ints, bit: int) -> Floats:
     return ((flags & bit) > 0).astype(np.float32)
 
 
-def _by_place(values: Floats, place: Ints) -> tuple[Floats, Floats]:
-    """Return each file's best value, and the mean of its best three."""
-    files = int(place.max()) + 1
-    order = np.lexsort((-values, place))
-    ordered, of = values[order], place[order]
-    starts = np.searchsorted(of, np.arange(files))
-    nth = np.arange(len(of)) - starts[of]
-    top3 = np.bincount(of, weights=np.where(nth < BEST_OF_FILE, ordered, 0.0), minlength=files)
-    return ordered[starts], (top3 / BEST_OF_FILE).astype(np.float32)
+def _by_place(values: Floats, place: Ints) -> Floats:
+    """Return each file's best value; none is below 0."""
+    best = np.zeros(int(place.max()) + 1, np.float32)
+    np.maximum.at(best, place, values)
+    return best
 
 
 # --- the model ----------------------------------------------------------------------------

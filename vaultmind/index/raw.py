@@ -85,17 +85,16 @@ class Raw:
         if found is None:
             return Strongest()
         shows = shows or self._outlet.shown_to(caller)
-        reader = reading(self._database, found.rowids[:limit], shows)
-        chunks = [reader(row) for row in range(len(found.rowids[:limit]))]
+        chunks = list(reading(self._database, found.rowids[:limit], shows))
         words = np.maximum(found.bm25, 0.0) / (float(found.bm25.max(initial=0.0)) or 1.0)
         meaning = np.clip(np.nan_to_num(found.closeness), 0.0, 1.0)
         rarest = np.argsort(-found.weights, kind="stable")[:MOST_WORDS]
         held = found.held[:, rarest].tolist()
-        measured = zip(words.tolist(), meaning.tolist(), found.ranks.tolist(), strict=True)
+        measured = list(zip(words.tolist(), meaning.tolist(), found.ranks.tolist(), strict=True))
         strong = [
-            Strong(chunk, *measures, tuple(held[row]) if row < len(held) else ())
-            for row, (chunk, measures) in enumerate(zip(chunks, measured, strict=False))
-            if chunk is not None and chunk.kind != "message"
+            Strong(chunk, *measured[row], tuple(held[row]) if row < len(held) else ())
+            for row, chunk in chunks
+            if chunk.kind != "message"
         ]
         return Strongest(tuple(strong), tuple(found.weights[rarest].tolist()))
 
@@ -104,9 +103,7 @@ class Raw:
         found = self._candidates(query, caller)
         if found is None:
             return None
-        reader = reading(self._database, found.rowids, self._outlet.shown_to(caller))
-        rows = range(len(found.rowids))
-        chunks = {row: chunk for row in rows if (chunk := reader(row))}
+        chunks = dict(reading(self._database, found.rowids, self._outlet.shown_to(caller)))
         names = tuple(name for name in FEATURES if name in found.told)
         stacked = np.stack([found.told[name] for name in names], axis=1)[list(chunks)]
         embedder = found.embedder if "meaning" in found.told else ""

@@ -5,9 +5,8 @@ softmax of its closeness, and their weighted mean is what comes to mind. It lies
 are, not where the question is, so what lies near it may share nothing with the question itself.
 
 A thing comes to mind along a link, by a tag that few have, or because it lies near that mean;
-several ways to it strengthen each other. A way that leads to many things says little about each
-of them, and a tie to what lies far from all that comes to mind counts half. The numbers come from
-`benchmarks/association.py`.
+several ways to it strengthen each other. A way that leads to many things says little about each of
+them, and a tie to what lies far from all that comes to mind counts half.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from vaultmind.index.search import Finder
 from vaultmind.index.ties import Lead, leads_of
 from vaultmind.index.where import Where
 from vaultmind.ports import FileIndexer
-from vaultmind.types import KINDS, Caller, Chunk, Hit, Neighbour, TieName
+from vaultmind.types import Caller, Chunk, Hit, Neighbour, TieName
 
 MOST_HITS = 5
 """Of what was found, the best: they lead on, if they are strong. All are attended to."""
-IN_MIND = 10
-"""Memories of each kind that are taken for what came to mind."""
+IN_MIND = 40
+"""Memories that are taken for what came to mind."""
 MOST_FILES, MOST_CHUNKS = 12, 6
 """Files that ties lead to which are looked at, and chunks of each of which the nearest is taken."""
 MOST = 10
@@ -59,9 +58,7 @@ MIND_FROM, MIND_TO = 0.43, 1.57
 """On an embedder's scale (0 has nothing to do with it, 1 says the same), what is far from what
 comes to mind, and what is in its middle: a mean of memories is nearer to each than a question is.
 """
-Near = tuple[float, float]
-"""How near a chunk is to what comes to mind, and to the question: from 0 to 1."""
-Ways = dict[TieName, tuple[float, Lead]]
+Ways = dict[str, dict[TieName, tuple[float, Lead]]]
 """The strongest tie of each kind that leads to a file."""
 
 
@@ -78,14 +75,14 @@ class Relations:
         self, query: str, found: Sequence[Hit], agent: str, caller: Caller, least: float
     ) -> list[Neighbour]:
         """Return chunks of the notes and of one agent's memory that are tied to some hits."""
-        found = sorted(found, key=lambda hit: -hit.score)
-        if not found or found[0].score < STRONG:
+        hits = [hit for hit in sorted(found, key=lambda hit: -hit.score) if hit.score >= STRONG]
+        if not hits:
             return []
         shows = self._outlet.shown_to(caller)
         for _ in range(ROUNDS):
-            tied = self._tied(query, found, agent, least)
-            mine = (one for one in tied if one.chunk.agent in ("", agent) and shows(one.chunk))
-            near = list(islice(mine, MOST))
+            tied = self._tied(query, found, hits[:MOST_HITS], agent)
+            mine = (one for one in tied if one.strength >= least and one.chunk.agent in ("", agent))
+            near = list(islice((one for one in mine if shows(one.chunk)), MOST))
             changed = self._changed({one.chunk.path for one in near})
             if not changed:
                 break
@@ -115,70 +112,64 @@ class Relations:
         title, _, text = self._outlet.clean(f"{chunk.title}\n{chunk.text}").partition("\n")
         return replace(chunk, title=title, text=text)
 
-    def _tied(self, query: str, found: Sequence[Hit], agent: str, least: float) -> list[Neighbour]:
-        """Return what is tied to hits as the index has it, the strongest first."""
-        hits = [hit for hit in found if hit.score >= STRONG][:MOST_HITS]
+    def _tied(
+        self, query: str, found: Sequence[Hit], hits: Sequence[Hit], agent: str
+    ) -> list[Neighbour]:
+        """Return what is tied to the best hits as the index has it, the strongest first."""
         with self._database.read() as connection:
             ways = _ways(connection, hits)
-            most = {path: strength(some, 1.0, 0.0, 0.0) for path, some in ways.items()}
-            paths = sorted((one for one in most if most[one] >= least), key=lambda one: -most[one])
-            ways = {path: ways[path] for path in paths[:MOST_FILES]}
             leads = [lead for some in ways.values() for _, lead in some.values()]
             ends = [chunk for lead in leads for chunk in _led(connection, lead)]
-        minded, near = self._look(query, found, ends, agent)
+        near = self._near(query, found, ends, agent)
         known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
-        things: defaultdict[str, dict[str, Chunk]] = defaultdict(dict)
-        for chunk in (*ends, *minded):
-            if known.isdisjoint((chunk.id, chunk.path)):
-                things[chunk.id if chunk.kind == "fact" else chunk.path][chunk.id] = chunk
-        tied, score = [], hits[0].score
-        for held in things.values():
-            values = {name: near.get(name, (0.0, 0.0)) for name in held}
-            chunk = held[max(values, key=lambda name: sum(values[name]))]
-            mind, asked = (max(column) for column in zip(*values.values(), strict=True))
-            along = ways.get(chunk.path, {})
-            total = strength(along, mind, asked, score)
-            tie = max(along, key=lambda one: along[one][0], default=None)
-            if tie and along[tie][0] >= by_meaning(mind, asked, score):
-                lead = along[tie][1]
-                tied.append(Neighbour(chunk, tie, lead.to, lead.name, total))
-            else:
-                tied.append(Neighbour(chunk, "meaning", hits[0].id, strength=total))
-        strong = (one for one in tied if one.strength >= least)
-        return sorted(strong, key=lambda one: (-one.strength, one.chunk.path, one.chunk.start))
+        tied: dict[str, Neighbour] = {}
+        for chunk, mind, asked in near:
+            if not known.isdisjoint((chunk.id, chunk.path)):
+                continue
+            meant = hits[0].score * MEANING * mind * (UNASKED + (1.0 - UNASKED) * asked)
+            one = Neighbour(chunk, "meaning", hits[0].id, strength=meant)
+            if chunk.path in ways:
+                way, lead = max(ways[chunk.path].values(), key=lambda one: one[0])
+                along = _together(ways[chunk.path]) * (FAR + (1.0 - FAR) * mind)
+                total = 1.0 - (1.0 - meant) * (1.0 - along)
+                one = replace(one, strength=total)
+                if way >= meant:
+                    one = Neighbour(chunk, lead.tie, lead.to, lead.name, total)
+            thing = chunk.id if chunk.kind == "fact" else chunk.path
+            if thing not in tied or one.strength > tied[thing].strength:
+                tied[thing] = one
+        return sorted(tied.values(), key=lambda one: (-one.strength, one.chunk.path))
 
-    def _look(
-        self, query: str, found: Sequence[Hit], chunks: Sequence[Chunk], agent: str
-    ) -> tuple[list[Chunk], dict[str, Near]]:
-        """Attend to what a question found.
+    def _near(
+        self, query: str, found: Sequence[Hit], ends: Sequence[Chunk], agent: str
+    ) -> list[tuple[Chunk, float, float]]:
+        """Return what ties lead to and what comes to mind of all that a question found.
 
-        Returns what comes to mind, and how near that and other chunks are; nothing where there are
-        no vectors.
+        Each with how near it is to what comes to mind, and to the question: from 0 to 1, and 0
+        where there are no vectors.
         """
         columns, vector = self._finder.columns, self._finder.vector(query)
         columns.follow()
+        chunks = {chunk.id: chunk for chunk in ends}
+        near = dict.fromkeys(chunks, (0.0, 0.0))
         with columns.lock, self._database.read() as connection:
             slots = columns.slots_of(db.chunks_of(connection, [hit.id for hit in found], "id"))
             slots = slots[columns.has_vector[slots]]
-            if vector is None or not slots.size:
-                return [], {}
-            mind = attend(vector, columns.vectors(slots))
-            in_mind = [
-                columns.nearest(mind, columns.mask(Where((agent,), (kind,))), IN_MIND)
-                for kind in KINDS
-            ]
-            rowids = columns.rows["rowid"]
-            minded = db.chunks_of(connection, rowids[np.concatenate(in_mind)].tolist())
-            others = db.chunks_of(connection, [chunk.id for chunk in chunks], "id") | minded
-            ends = columns.slots_of(others)
-            ends = ends[columns.has_vector[ends]]
-            cosines = columns.vectors(ends) @ np.stack([mind, vector], axis=1)
-        scale = scale_of(columns.embedder)
-        near: dict[str, Near] = {}
-        for rowid, (to_mind, to_query) in zip(rowids[ends], cosines.tolist(), strict=True):
-            middle = (scale.place(to_mind) - MIND_FROM) / (MIND_TO - MIND_FROM)
-            near[others[rowid].id] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
-        return list(minded.values()), near
+            if vector is not None and slots.size:
+                mind, rowids = attend(vector, columns.vectors(slots)), columns.rows["rowid"]
+                mine = columns.nearest(mind, columns.mask(Where((agent,))), IN_MIND)
+                every = db.chunks_of(connection, list(chunks), "id")
+                every |= db.chunks_of(connection, rowids[mine].tolist())
+                at = columns.slots_of(every)
+                at = at[columns.has_vector[at]]
+                cosines = columns.vectors(at) @ np.stack([mind, vector], axis=1)
+                scale = scale_of(columns.embedder)
+                for rowid, (to_mind, to_query) in zip(rowids[at], cosines.tolist(), strict=True):
+                    middle = (scale.place(to_mind) - MIND_FROM) / (MIND_TO - MIND_FROM)
+                    chunk = every[rowid]
+                    chunks[chunk.id] = chunk
+                    near[chunk.id] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
+        return [(chunk, *near[name]) for name, chunk in chunks.items()]
 
 
 def attend(query: Floats, keys: Floats) -> Floats:
@@ -191,30 +182,20 @@ def attend(query: Floats, keys: Floats) -> Floats:
     return mind
 
 
-def strength(ties: Ways, near: float, asked: float, best: float) -> float:
-    """Return how strongly something is tied to what was found, from 0 to 1.
-
-    `near` is how near it is to what comes to mind, `asked` to the question, `best` the score of the
-    best hit.
-    """
-    along = (1.0 - prod(1.0 - way for way, _ in ties.values())) * (FAR + (1.0 - FAR) * near)
-    return 1.0 - (1.0 - along) * (1.0 - by_meaning(near, asked, best))
-
-
-def by_meaning(near: float, asked: float, best: float) -> float:
-    """Return the strength that something has without any tie."""
-    return best * MEANING * near * (UNASKED + (1.0 - UNASKED) * asked)
-
-
-def _ways(connection: sqlite3.Connection, hits: Sequence[Hit]) -> Mapping[str, Ways]:
-    """Return the strongest ties to each file that hits lead to."""
-    found: defaultdict[str, Ways] = defaultdict(dict)
+def _ways(connection: sqlite3.Connection, hits: Sequence[Hit]) -> Ways:
+    """Return the strongest ties to the files that hits lead to most strongly."""
+    found: defaultdict[str, dict[TieName, tuple[float, Lead]]] = defaultdict(dict)
     for hit in hits:
         for lead in leads_of(connection, hit):
             way, held = hit.score * TIES[lead.tie] / sqrt(1 + lead.others), found[lead.path]
             if lead.tie not in held or way > held[lead.tie][0]:
                 held[lead.tie] = (way, lead)
-    return found
+    return dict(sorted(found.items(), key=lambda one: -_together(one[1]))[:MOST_FILES])
+
+
+def _together(ways: Mapping[TieName, tuple[float, Lead]]) -> float:
+    """Return the strength of several ways to one thing."""
+    return 1.0 - prod(1.0 - way for way, _ in ways.values())
 
 
 def _led(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:

@@ -22,7 +22,7 @@ import numpy as np
 from vaultmind.errors import VaultMindError
 from vaultmind.index import rank
 from vaultmind.index.asking import IDLE_WORDS, NamedTime, named_time
-from vaultmind.index.columns import Columns, Flags, Floats
+from vaultmind.index.columns import Columns, Floats
 from vaultmind.index.db import Database, changed_on_disk, chunks_beside, chunks_of
 from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.matching import Matcher
@@ -33,7 +33,7 @@ from vaultmind.index.where import Where, where_of
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import shortened, words
 from vaultmind.ports import Clock, FileIndexer, Nearest
-from vaultmind.types import Caller, Chunk, Hit, IndexState, Reason, SearchRequest, SearchResponse
+from vaultmind.types import Caller, Chunk, IndexState, SearchRequest, SearchResponse
 
 DEPTH = 200
 """Candidates of each list."""
@@ -56,19 +56,14 @@ IN_TIME = 0.6
 """Score, at least, of what is of the time that is named where nothing else is asked for."""
 TIME_SHARE = 0.4
 """How much of a question it answers to be of the time that it names."""
-CLEARLY = 0.2
-"""By how much what is of other times must answer more to be shown all the same."""
 OUT_OF_TIME = 0.7
-"""Share of what its other words answer that a hit of another time is worth, where there are only
-such."""
-BARE_WORDS = 2
-"""Words of an episode's remark (`kept`, `it works`) that say nothing by themselves: a vector of so
-little is near many a question."""
+"""Share of what its other words answer that a hit of another time is worth."""
 LOOKED_INTO = 150
 """Chunks, the best, of which it is told which words they hold."""
 _PAGE = 24
 _BEHIND_ALL = "9999-12-31"
-_Reader = Callable[[int], Chunk | None]
+WEAK = "Only weak matches: they share little with the question and may not answer it."
+ELSEWHERE = "Nothing of that time answers the question: these are of other times, too."
 
 
 class Candidates:
@@ -77,6 +72,7 @@ class Candidates:
     def __init__(
         self, scene: rank.Scene, model: Model, telling: Sequence[bool], *, listing: bool
     ) -> None:
+        """Take which words do not only say when; `listing`: there are none of them."""
         match, told = scene.found.match, rank.features_of(scene)
         ranks, features = rank.scored(model, told)
         rowids = scene.columns.rows["rowid"][scene.slots[: scene.count]]
@@ -95,50 +91,26 @@ class Candidates:
             self.closeness = np.where(scene.known[order], scene.closeness[order], self.closeness)
         self.when = scene.when[order]
         """How near each is to the time that the query names."""
-        self.covered = match.covered(slots, [True] * len(telling))
-        """Share of the query that each answers by its words, and ..."""
-        self.timeless = match.covered(slots, telling)
-        """... of those words that do not only say when."""
-        self.timely: Flags = _of_the_time(scene)[order] | listing
-        """Which are not of another time than the one that is named for certain, if one is."""
-        self.listing = listing
-        """Whether nothing but a time is asked for: these are what there is of it."""
         self.embedder = scene.columns.embedder if scene.found.vector is not None else ""
         """The id of that by which meaning was looked for; empty for none."""
         self.held = match.held(slots[:LOOKED_INTO]).T
         """Share of each telling word that each of the first holds; rows by words."""
         self.weights = scene.weights
         """What each telling word says."""
-
-    def scores(self, *, outside: bool) -> tuple[Floats, Floats]:
-        """Return what each answers by its words, and its score.
-
-        Words that only say when are answered by whatever is of that time. `outside`: being of the
-        time that is named is no part of it.
-        """
-        if self.listing:
-            covered = np.full(len(self.rowids), IN_TIME, dtype=np.float32)
-        elif outside:
-            covered = np.maximum(self.covered, OUT_OF_TIME * self.timeless)
-        else:
-            timely = self.when * (TIME_SHARE + (1.0 - TIME_SHARE) * self.timeless)
-            covered = np.maximum(self.covered, timely)
+        self.covered = match.covered(slots, [True] * len(telling))
+        """Share of the query that each answers by its words: those that only say when are answered
+        by whatever is of that time."""
         meaning = np.clip(np.nan_to_num(self.closeness), 0.0, 1.0)
-        scores = 1.0 - (1.0 - covered) * (1.0 - meaning)
-        return covered, scores.astype(np.float32)
-
-
-def _of_the_time(scene: rank.Scene) -> Flags:
-    """Return which candidates are not of another time than a query names for certain.
-
-    What has no time of its own and tells of none stays. None where nothing is of the time.
-    """
-    named, everything = scene.found.named, np.ones(scene.count, dtype=np.bool_)
-    if named is None or not named.explicit:
-        return everything
-    inside = scene.when >= named.inside
-    undated = np.array([not time for time in scene.times])
-    return inside | undated if inside.any() else ~everything
+        self.outside = False
+        """Whether the query names a time for certain, and nothing that was found is of it."""
+        if named := scene.found.named:
+            timeless = match.covered(slots, telling)
+            of_it = self.when * (TIME_SHARE + (1.0 - TIME_SHARE) * timeless)
+            covered = np.maximum(self.covered, np.maximum(of_it, OUT_OF_TIME * timeless))
+            self.covered = np.maximum(covered, IN_TIME) if listing else covered
+            self.outside = named.explicit and not (self.when >= named.inside).any()
+        self.scores = (1.0 - (1.0 - self.covered) * (1.0 - meaning)).astype(np.float32)
+        """How much of the query each answers, by its words and its meaning."""
 
 
 class Finder:
@@ -194,10 +166,9 @@ class Finder:
             elif vector is not None:
                 near = columns.nearest(vector, mask, DEPTH)
             found = rank.Found(query, match, near, timely, vector, named)
-            pool = rank.pool_of(columns, found, mask)
-            if not len(pool.own):
+            if not len(seeds := rank.seeds_of(columns, found)):
                 return None
-            scene = rank.Scene(columns, self._matcher, found, mask, pool)
+            scene = rank.Scene(columns, self._matcher, found, mask, seeds)
             model = self.registry().choose(columns.embedder if scene.closeness is not None else "")
             return Candidates(scene, model, telling, listing=listing)
 
@@ -229,24 +200,15 @@ def _inside(where: Where, named: NamedTime | None) -> Where | None:
 
 def reading(
     database: Database, rowids: Sequence[int], shows: Callable[[Chunk], bool]
-) -> Callable[[int], Chunk | None]:
-    """Return what gives a candidate, by row, that is still there and may be shown.
-
-    They are read as they are asked for, a page at a time.
-    """
-    held: dict[int, Chunk | None] = {}
-
-    def shown(row: int) -> Chunk | None:
-        if row not in held:
-            page = range(row, min(row + _PAGE, len(rowids)))
-            with database.read() as connection:
-                found = chunks_of(connection, [rowids[at] for at in page])
-            for at in page:
-                chunk = found.get(rowids[at])
-                held.setdefault(at, chunk if chunk and shows(chunk) else None)
-        return held[row]
-
-    return shown
+) -> Iterator[tuple[int, Chunk]]:
+    """Yield candidates, by their place, that are still there and may be shown, read by pages."""
+    for start in range(0, len(rowids), _PAGE):
+        page = rowids[start : start + _PAGE]
+        with database.read() as connection:
+            found = chunks_of(connection, page)
+        for at, rowid in enumerate(page, start):
+            if rowid in found and shows(found[rowid]):
+                yield at, found[rowid]
 
 
 class Search:
@@ -271,75 +233,62 @@ class Search:
         readable = self._outlet.readable_agents(caller)
         where = where_of(request, caller, readable)
         request = replace(request, query=shortened(request.query))
-        if not words(request.query):
-            return SearchResponse((), "no_query", self._state())
         before = self._state()
-        found, outside = self._fresh(request, for_everyone(where, self._outlet), caller)
+        if not words(request.query):
+            return SearchResponse((), "no_query", before)
+        found, weakness = self._fresh(request, for_everyone(where, self._outlet), caller)
         state = self._state()
         told = " ".join(state.notes)
         if state.phase in ("starting", "indexing"):
             told = f"Still indexing: {state.indexed} of {state.files} files are searchable."
         # A damaged index is noticed while it is read, so the state after counts as well.
         indexing = any(one.phase in ("starting", "indexing") for one in (before, state))
-        if found.hits and not request.offset:
-            told = f"{_weakness(found.hits, outside=outside)} {told}".strip()
         return SearchResponse(
             found.hits,
             "found" if found.hits else "indexing" if indexing else "nothing_found",
             state,
-            told,
+            told if request.offset else f"{weakness} {told}".strip(),
             found.omitted,
             (time.perf_counter() - started) * 1000,
             found.next_offset if found.hits else None,
         )
 
-    def _fresh(self, request: SearchRequest, where: Where, caller: Caller) -> tuple[Answered, bool]:
-        """Return hits whose files are indexed as they stand on disk, and whether none of them is
-        of the time that was named.
+    def _fresh(self, request: SearchRequest, where: Where, caller: Caller) -> tuple[Answered, str]:
+        """Return hits whose files are indexed as they stand on disk, and what weakens them.
 
         Files that changed are indexed at once and the search starts over; what still differs
         after some rounds, because it keeps changing, is left out.
         """
-        stale: set[str] = set()
-        for round_ in range(ROUNDS + 1):
+        for _ in range(ROUNDS):
             mark = self._database.journal.version
-            shows = self._outlet.shown_to(caller)
-            without = stale if round_ == ROUNDS else set()
-            found, outside = self._answered(request, where, shows, without)
+            found, weakness = self._answered(request, where, self._outlet.shown_to(caller))
             changed = changed_on_disk(self._database, self._outlet.reader, found.paths)
             _, written = self._database.journal.since(mark)
             changed |= set(found.paths if written is None else written.intersection(found.paths))
             if not changed:
-                return found, outside
-            stale |= changed
+                break
             with suppress(VaultMindError):
                 self._indexer.refresh(changed)
-        left = [
-            replace(hit, also=tuple(path for path in hit.also if path not in changed))
+        hits = [
+            hit
             for hit in found.hits
-            if hit.path not in changed
+            if changed.isdisjoint((hit.path, *(place.partition("#")[0] for place in hit.also)))
         ]
-        return found._replace(hits=tuple(left)), outside
+        return found._replace(hits=tuple(hits)), weakness if hits else ""
 
-    def _answered(
-        self, request: SearchRequest, where: Where, shows: Shown, without: set[str]
-    ) -> tuple[Answered, bool]:
+    def _answered(self, request: SearchRequest, where: Where, shows: Shown) -> tuple[Answered, str]:
         found = self._finder.find(request.query, where)
         if found is None:
-            return Answered(), False
-        reader = reading(
-            self._database, found.rowids, lambda chunk: chunk.path not in without and shows(chunk)
-        )
-        outside = _is_elsewhere(found, reader)
-        around: dict[str, Sequence[Chunk]] = {}
+            return Answered(), ""
 
         def beside(chunk: Chunk) -> Sequence[Chunk]:
-            if chunk.id not in around:
-                with self._database.read() as connection:
-                    around[chunk.id] = chunks_beside(connection, chunk.id)
-            return around[chunk.id]
+            with self._database.read() as connection:
+                return chunks_beside(connection, chunk.id)
 
-        return answer(_good(found, reader, outside=outside), request, beside, shows), outside
+        answered = answer(_good(found, self._database, shows), request, beside, shows)
+        if found.outside:
+            return answered, ELSEWHERE
+        return answered, WEAK if all(hit.score < STRONG for hit in answered.hits) else ""
 
 
 def for_everyone(where: Where, outlet: Outlet) -> Where:
@@ -348,73 +297,23 @@ def for_everyone(where: Where, outlet: Outlet) -> Where:
     return replace(where, agents=None) if everyone else where
 
 
-def _good(found: Candidates, reader: _Reader, *, outside: bool) -> Iterator[Ranked]:
+def _good(found: Candidates, database: Database, shows: Shown) -> Iterator[Ranked]:
     """Yield what may be shown and is good enough, best first."""
-    covered, scores = found.scores(outside=outside)
-    rows = np.flatnonzero(found.timely | outside).tolist()
-
-    def shown(row: int) -> Chunk | None:
-        chunk = reader(row)
-        return None if chunk is None or (not covered[row] and _is_bare(chunk)) else chunk
-
-    first: list[int] = []
-    for row in rows:
-        if len(first) == LOOKED_AT:
-            break
-        first += [row] if shown(row) else []
-    known = [row for row in rows if not np.isnan(found.closeness[row])]
-    near = sorted(known, key=lambda row: -found.closeness[row])[:NEAREST]
-    best = max((float(scores[row]) for row in (*first, *filter(shown, near))), default=0.0)
-    floor = LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
+    near = np.argsort(-np.nan_to_num(found.closeness), kind="stable")[:NEAREST]
+    best = float(found.scores[np.union1d(np.arange(len(found.scores))[:LOOKED_AT], near)].max())
     if best < (CHANCE if found.embedder else CHANCE_BY_WORDS):
         return
+    floor = LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
+    rows = np.flatnonzero(found.scores >= floor).tolist()
     scale = scale_of(found.embedder)
-    for row in rows:
-        if scores[row] < floor or (chunk := shown(row)) is None:
-            continue
-        parts = {"rank": float(found.ranks[row]), "coverage": float(covered[row])}
+    for at, chunk in reading(database, [found.rowids[row] for row in rows], shows):
+        row = rows[at]
+        parts = {"rank": float(found.ranks[row]), "coverage": float(found.covered[row])}
         if found.bm25[row] > 0:
             parts["bm25"] = float(found.bm25[row])
         if not np.isnan(found.closeness[row]):
             parts["cosine"] = scale.cosine(float(found.closeness[row]))
         if found.when[row]:
             parts["when"] = float(found.when[row])
-        yield Ranked(chunk, float(scores[row]), parts, partial(_reasons, found, row))
-
-
-def _reasons(found: Candidates, row: int) -> tuple[Reason, ...]:
-    return rank.why(found.model, found.features, row)
-
-
-def _is_elsewhere(found: Candidates, reader: _Reader) -> bool:
-    """Tell whether what is asked for is clearly not of the time that is named.
-
-    "Who recommended the film Yesterday?" names none, and what was said today may be of no use.
-    """
-    if found.timely.all():
-        return False
-    inside, others = (
-        np.flatnonzero(some)[:LOOKED_AT].tolist() for some in (found.timely, ~found.timely)
-    )
-    if any(found.timeless[row] >= 1.0 and reader(row) for row in inside):
-        return False
-    _, scores = found.scores(outside=True)
-    best = [
-        max((float(scores[row]) for row in rows if reader(row)), default=0.0)
-        for rows in (inside, others)
-    ]
-    return best[1] > best[0] + CLEARLY
-
-
-def _is_bare(chunk: Chunk) -> bool:
-    """Tell whether a text is too short to be found by meaning alone."""
-    return chunk.kind == "episode" and len(words(chunk.text)) <= BARE_WORDS
-
-
-def _weakness(hits: Sequence[Hit], *, outside: bool) -> str:
-    """Return what a person should know about the hits of the first page."""
-    if outside:
-        return "Nothing of that time answers the question: these are of other times, too."
-    if any(hit.score >= STRONG for hit in hits):
-        return ""
-    return "Only weak matches: they share little with the question and may not answer it."
+        reasons = partial(rank.why, found.model, found.features, row)
+        yield Ranked(chunk, float(found.scores[row]), parts, reasons)

@@ -30,6 +30,8 @@ from vaultmind.vault.files import FileStat, FileText, VaultReader
 
 MIN_MESSAGE_TOKENS = 10
 """Shorter messages ("ok, thanks") are found by their words alone."""
+MIN_REMARK_TOKENS = 4
+"""The same of an episode's remarks ("kept", "it works")."""
 _BATCH_FILES, _BATCH_SECONDS = 64, 0.2
 _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
@@ -270,9 +272,10 @@ def _store_chunks(
         fields = [getattr(chunk, name) for name in _FIELDS]
         fields[_FIELDS.index("tags")] = f" {' '.join(chunk.tags)} " if chunk.tags else ""
         block = chunk.anchor[2:] if chunk.anchor.startswith("#^") else ""
-        is_said = chunk.kind != "message" or (
-            chunk.role in ("user", "assistant") and tokens.count(chunk.text) >= min_tokens
-        )
+        least = {"message": min_tokens, "episode": MIN_REMARK_TOKENS}.get(chunk.kind, 0)
+        is_said = chunk.kind != "message" or chunk.role in ("user", "assistant")
+        is_heading = chunk.text.startswith("#") and "\n" not in chunk.text
+        is_said &= not is_heading and tokens.count(chunk.text) >= least
         rest = (is_said, flags_of(chunk.text), len(chunk.text), tokens_of(chunk))
         connection.execute(_PUT, (*fields, ordinal, block, text_hash(chunk), *rest))
 

@@ -85,29 +85,25 @@ def _ties(path: str, chunks: Sequence[Chunk]) -> Iterator[tuple[str, str, str, s
             if name and name != name_of(path):
                 parts = [one for one in folded(link.target).split("/") if one.strip(".")]
                 target = "/".join(parts) if len(parts) > 1 else ""
-                anchor = f"#^{link.block}" if link.block else heading_anchor(
-                    link.heading.rpartition("#")[2]
-                )  # fmt: skip
+                heading = link.heading.rpartition("#")[2]
+                anchor = f"#^{link.block}" if link.block else heading_anchor(heading)
                 yield "link", name, target, anchor, chunk.id
 
 
 def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
     """Yield the ties of a hit: its links, the links to it and, of a note, its tags.
 
-    Links of its own chunk are fewer than those of its note, and so say more. A link to a message or
-    fact means that very one.
+    A link to a message or fact means that very one.
     """
     is_note = hit.kind == "note"
     rows = connection.execute(
         "SELECT kind, name, target, anchor, chunk FROM ties WHERE path = ?", (hit.path,)
     ).fetchall()
-    inside = {row[1:4] for row in rows if row[0] == "link" and row[4] == hit.id}
-    links = {row[1:4] for row in rows if row[0] == "link"} if is_note else inside
-    for link in sorted(links):
-        path = _meant(connection, link[0], link[1], hit.path)
+    links = {row[1:4] for row in rows if row[0] == "link" and (is_note or row[4] == hit.id)}
+    for name, target, anchor in sorted(links):
+        path = _meant(connection, name, target, hit.path)
         if path and path != hit.path:
-            others = len(inside if link in inside else links) - 1
-            yield Lead("link", hit.id, path, others, link[2])
+            yield Lead("link", hit.id, path, len(links) - 1, anchor)
     name = name_of(hit.path)
     linking: dict[str, str] = {}
     for path, target, anchor, chunk in _named(connection, "link", name, MOST_LINKING):
@@ -115,9 +111,7 @@ def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
         if is_it and _meant(connection, name, target, path) == hit.path:
             linking.setdefault(path, chunk)
     for path, chunk in linking.items():
-        count = "SELECT count(DISTINCT name) FROM ties WHERE kind = 'link' AND path = ?"
-        (out,) = connection.execute(count, (path,)).fetchone()
-        yield Lead("backlink", hit.id, path, max(len(linking), out) - 1, chunk=chunk)
+        yield Lead("backlink", hit.id, path, len(linking) - 1, chunk=chunk)
     for tag in (row[1] for row in rows if row[0] == "tag" and is_note):
         paths = {row[0] for row in _named(connection, "tag", tag, MOST_TAGGED + 1)} - {hit.path}
         for path in sorted(paths):

@@ -211,7 +211,7 @@ class Vectors:
             return
         if self._stopping:
             return
-        learn_scale(self._database, embedder)
+        learn_scale(embedder)
         self._columns.follow()
         self._columns.take_vectors(embedder.id, embedder.dim)
         self._serving, self._is_away = embedder, False

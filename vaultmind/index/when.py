@@ -6,12 +6,11 @@ The grammar of when_rules reads six languages; of others, dates in figures.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, timedelta
 
 from vaultmind.errors import BadArgument
-from vaultmind.index.when_rules import DAY, WEEK, WORDS, find_times
-from vaultmind.index.when_words import LANGUAGES, Span
+from vaultmind.index.when_rules import DAY, WEEK, WORDS, Span, find_times
+from vaultmind.index.when_words import LANGUAGES
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
@@ -21,11 +20,9 @@ YEAR = timedelta(days=366)
 LATER = timedelta(weeks=52)
 """How much later the same words are read again: a relative date then means another day."""
 ALLOWED = "a date such as 2026-02-20, or words of time ('last week', 'w lutym', 'март 2025')"
-SMALL, MAX_FILTER = 3, 60
-"""Letters of a word in a filter that says no time and is no fault ("from", "z", the article), and
-characters of a filter's words of time."""
+SMALL = 3
+"""Letters of a word in a filter that says no time and is no fault ("z", the article)."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
-_WORD_END = re.compile(r"\w*")
 _COMES_AGAIN = re.compile(
     r"\b(?:birthdays?|born|bday|anniversary|name ?day|every|each|yearly|annual\w*|"
     r"urodz\w+|imienin\w*|rocznic\w*|co rok\w*|każd\w+|kazd\w+|corocz\w+|"
@@ -35,9 +32,7 @@ _COMES_AGAIN = re.compile(
 """Words beside a date of a day that comes again each year."""
 _HOURS = re.compile(r"\b(?:hour|minute|godzin|minut|час|минут)", re.IGNORECASE)
 """Hours are over before anybody reads the fact."""
-_NOTED = re.compile(r"\s*\(")
 _DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
-_ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]+)?")
 
 
 def spans(query: str, language: str, base: datetime) -> tuple[Span, ...]:
@@ -64,16 +59,9 @@ def closeness(span: Span, moment: datetime) -> float:
     The scale is half of the span's length, a day at least: what is a week away from "in 2023" is
     near, what is a week away from "yesterday" is not.
     """
-    scale, away = OPEN_SCALE, timedelta(0)
-    if span.start and span.end:
-        scale = max(DAY, (span.end - span.start) / 2)
-    edge = span.start or span.end
-    if edge is not None and (edge.tzinfo is None) != (moment.tzinfo is None):
-        moment = moment.replace(tzinfo=edge.tzinfo)
-    if span.start is not None and moment < span.start:
-        away = span.start - moment
-    elif span.end is not None and moment >= span.end:
-        away = max(moment - span.end, timedelta(microseconds=1))
+    start, end, none = span.start, span.end, timedelta(0)
+    scale = max(DAY, (end - start) / 2) if start and end else OPEN_SCALE
+    away = max(none, start - moment if start else none, moment - end if end else none)
     return float(0.5 ** min(1000.0, away / scale))
 
 
@@ -89,18 +77,16 @@ def with_dates(text: str, said: datetime) -> str:
     later = mentioned(text, "", said + LATER)
     at, shown = 0, ""
     for told, then in zip(mentioned(text, "", said), later, strict=False):
-        place = text.find(told.text, at)
-        if place < 0:
+        match = re.compile(re.escape(told.text) + r"\w*").search(text, at)
+        if match is None:
             break
-        end = place + len(told.text)
-        end += len(_WORD_END.match(text, end)[0])  # type: ignore[index]
-        shown, at = shown + text[at:end], end
-        is_title = place and told.explicit and text[place].isupper()  # the film Yesterday
+        shown, at = shown + text[at : match.end()], match.end()
+        is_title = match.start() and told.explicit and match[0][0].isupper()  # the film Yesterday
         is_day = any(map(str.isdigit, told.text))
         is_near = is_day and told.start and abs(told.start - said) < YEAR
         is_certain = told != then and (is_near or asked.get(told.text, told) == told)
-        comes = is_day and comes_again
-        stays = is_title or comes or _NOTED.match(text, end) or _HOURS.search(told.text)
+        is_noted = text[at:].lstrip().startswith("(")
+        stays = is_title or is_noted or (is_day and comes_again) or _HOURS.search(match[0])
         if is_certain and not stays:
             shown += _days_of(told)
     return shown + text[at:]
@@ -150,17 +136,10 @@ def last_day(name: str, text: str, now: datetime) -> str:
 
 def _filter(name: str, text: str, now: datetime) -> Span:
     """Return the one time that a filter says, and nothing else."""
-    said = " ".join(text.split())
-    if _ISO_DAY.fullmatch(said):
-        with suppress(ValueError):
-            start = datetime.combine(date.fromisoformat(said[:10]), time(), now.tzinfo)
-            return Span(start, start + DAY, said, True)
-    elif len(said) <= MAX_FILTER:
-        for language in ("", *LANGUAGES):
-            for is_led in (False, True):
-                found = find_times(said, language, now, led=is_led)
-                own = {w.casefold() for one in found for w in WORDS.findall(one.text)}
-                rest = [w for w in WORDS.findall(said) if w.casefold() not in own]
-                if len(found) == 1 and all(len(word) <= SMALL for word in rest):
-                    return found[0]
+    said = WORDS.findall(text.casefold())
+    for language in ("", *LANGUAGES):
+        found = find_times(text[:MAX_CHARACTERS], language, now, led=True)
+        own = {word for one in found for word in WORDS.findall(one.text.casefold())}
+        if len(found) == 1 and all(len(word) <= SMALL or word in own for word in said):
+            return found[0]
     raise BadArgument(name, text, ALLOWED)

@@ -9,10 +9,12 @@ time ("early", "the day after", "since") and between two of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from functools import partial
+from typing import Any
 
 from dateutil.easter import easter
 from dateutil.relativedelta import relativedelta
@@ -23,32 +25,41 @@ from vaultmind.index.when_words import (
     SEASONS,
     TELLING,
     THIRDS,
+    Lexicon,
     Node,
-    Reader,
-    Rule,
-    Rules,
-    Span,
-    Stretch,
-    Words,
     read_words,
 )
 from vaultmind.index.words.terms import fold
 
+FIRST_YEAR, YEARS_AHEAD = 1900, 30
 MAX_SPANS = 12
 """Times of one text; a timetable of a hundred days is about none of them."""
-YEARS_AHEAD = 30
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
 _FEW = 3
 """How many "a few" are, about; "a couple" is less."""
 _MONTHS = {"m": 1, "q": 3, "y": 12}
-_DAYS = {"h": 0, "d": 1, "w": 7, "m": 30, "q": 91, "y": 365}
+_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "q": 91, "y": 365}
+_LEEWAY = {"h": 0, "d": 0, "w": 3, "m": 15, "q": 15, "y": 91}
+"""Days either way that "two weeks ago" may mean."""
 _LAST_MONTH = 12
-_CENTURY_TURNS = 50
-"""Decades below it are of this century."""
 _SENTENCE_END = re.compile(r"[.!?\n]\s")
 _SENTENCE = 300
 """Characters either way in which a time's sentence is looked for."""
 WORDS = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a time expression means: from `start` up to, and without, `end`."""
+
+    start: datetime | None
+    """None: it has no beginning ("before Christmas")."""
+    end: datetime | None
+    """None: it has no end ("since March")."""
+    text: str
+    """The words that say so, as they stand in the text."""
+    explicit: bool
+    """Whether nothing was guessed: no year, no weekday's week, no "some", no "late"."""
 
 
 def find_times(
@@ -62,42 +73,142 @@ def find_times(
         nodes.insert(0, Node(0, 0, {"at": True}))
 
     def is_ahead(start: int, end: int) -> bool:
-        """Tell whether a time without a year or a week is one to come.
-
-        People ask about what was. In a message it is said by the sentence: "I will", "I moved".
-        One that says neither ("the deadline is 12 May") is of what is to come, but for "since May".
-        """
-        first = max(0, start - _SENTENCE)
-        ends = _SENTENCE_END.finditer(text, first, start)
-        before = max((one.end() for one in ends), default=first)
-        stop = _SENTENCE_END.search(text, end, end + _SENTENCE)
-        sentence = text[before : stop.start() if stop else end + _SENTENCE].lower()
-        if lexicon.future.search(fold(sentence)):
-            return True
-        if not told or lexicon.past.search(sentence):
-            return False
-        lead = WORDS.findall(fold(text[before:start]))[-2:]
-        return not any("since" in lexicon.kinds(word) for word in lead)
+        return _is_ahead(lexicon, text, start, end, told=told)
 
     for rules in (_PARTS, _DATES, _NARROWING, _OPENING):
         nodes = rules.apply(nodes, base.date(), is_ahead)
-    found = []
-    for index, node in enumerate(nodes):
-        if "time" not in node.kinds:
-            continue
-        first = index
-        while first > 1 and "glue" in nodes[first - 1].kinds:
-            first -= 1
-        first = first - 1 if first and "at" in nodes[first - 1].kinds else index
-        said, stretch = text[nodes[first].start : node.end].strip(), node.kinds["time"]
-        start, end = (
-            datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
-        )
-        ends = {"since": (start, None), "after": (end, None), "before": (None, start),
-                "until": (None, end)}  # fmt: skip
-        opened = next((ends[name] for name in OPENERS if name in node.kinds), (start, end))
-        found.append(Span(*opened, said, stretch.sure))
+    found = [_span(nodes, at, text, base) for at, node in enumerate(nodes) if "time" in node.kinds]
     return tuple(dict.fromkeys(found))[:MAX_SPANS]
+
+
+def _is_ahead(lexicon: Lexicon, text: str, start: int, end: int, *, told: bool) -> bool:
+    """Tell whether a time without a year or a week is one to come.
+
+    People ask about what was. In a message it is said by the sentence: "I will", "I moved".
+    One that says neither ("the deadline is 12 May") is of what is to come, but for "since May".
+    """
+    first = max(0, start - _SENTENCE)
+    before = max((one.end() for one in _SENTENCE_END.finditer(text, first, start)), default=first)
+    stop = _SENTENCE_END.search(text, end, end + _SENTENCE)
+    sentence = text[before : stop.start() if stop else end + _SENTENCE].lower()
+    if lexicon.future.search(fold(sentence)):
+        return True
+    if not told or lexicon.past.search(sentence):
+        return False
+    lead = WORDS.findall(fold(text[before:start]))[-2:]
+    return not any("since" in lexicon.kinds(word) for word in lead)
+
+
+def _span(nodes: list[Node], at: int, text: str, base: datetime) -> Span:
+    """Return what the time of a node means, and its words with the "in the" before them."""
+    node, first = nodes[at], at
+    while first > 1 and "glue" in nodes[first - 1].kinds:
+        first -= 1
+    first = first - 1 if first and "at" in nodes[first - 1].kinds else at
+    stretch = node.kinds["time"]
+    start, end = (
+        datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
+    )
+    ends = {"since": (start, None), "after": (end, None), "before": (None, start),
+            "until": (None, end)}  # fmt: skip
+    opened = next((ends[name] for name in OPENERS if name in node.kinds), (start, end))
+    return Span(*opened, text[nodes[first].start : node.end].strip(), stretch.sure)
+
+
+# --- rules over kinds of words ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Days from `start` up to, and without, `end`."""
+
+    start: date
+    end: date
+    sure: bool = True
+    """Whether nothing was guessed."""
+    year_said: bool = True
+    """Whether its year is said or counted, so that a range need not lend it one."""
+
+
+Words = Mapping[str, Any]
+"""What a rule has matched: the value of each word by its kind; `kinds` of all of them; `today`; and
+`is_ahead`, which tells whether the sentence speaks of what is to come."""
+IsAhead = Callable[[int, int], bool]
+Reader = Callable[[Words], Stretch | None]
+Rule = tuple[str, Reader | None] | tuple[str, Reader, str]
+_ITEM = re.compile(r"(!?)(?:\b(\w+)=)?([a-z]\w*(?:\|\w+)*)((?:&!?\w+)*)")
+_LETTER: dict[str, str] = {}
+"""A letter for each kind, of which the patterns of rules are made."""
+
+
+def _letter(kind: str) -> str:
+    return _LETTER.setdefault(kind, chr(0xE000 + len(_LETTER)))
+
+
+class Rules:
+    """Rules over kinds of words as one pattern; the first that fits at the earliest place is taken.
+
+    A rule is an expression over words like "shift glue* (unit / month)": a kind, or some with `|`;
+    `/` parts phrases. What stands before ":" is looked at and left, "!kind" must not follow,
+    "kind&other" is both, and "name=kind" gives the word a name of its own. A third part names a
+    kind that the time is.
+    """
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = rules
+        self.groups: list[list[tuple[str, str, list[str]]]] = [[] for _ in rules]
+        compiled = []
+        for number, (rule, *_) in enumerate(rules):
+            items = _ITEM.sub(partial(self._item, number), rule).translate({32: "", 47: "|"})
+            context, _, core = items.rpartition(":")
+            compiled.append(f"(?P<r_{number}>{context}(?P<core_{number}>)(?:{core}))")
+        self.pattern = re.compile(f"(?=<[^>])(?:{'|'.join(compiled)})")
+
+    def _item(self, number: int, match: re.Match[str]) -> str:
+        negative, name, listed, also = match.groups()
+        kinds, group = listed.split("|"), f"g_{number}_{match.start()}"
+        node = f"<[^<>]*[{''.join(map(_letter, kinds))}][^<>]*>"
+        if negative:
+            return f"(?!{node})"
+        for other in also.split("&")[1:]:
+            sign = "!" if other[0] == "!" else "="
+            node = f"(?{sign}<[^<>]*{_letter(other.strip('!'))}){node}"
+        self.groups[number].append((group, name or kinds[0], kinds))
+        return f"(?P<{group}>{node})"
+
+    def apply(self, nodes: list[Node], today: date, is_ahead: IsAhead) -> list[Node]:
+        """Return nodes with those that a rule matches replaced by one."""
+        code, at = "", {}
+        for index, node in enumerate(nodes):
+            at[len(code)] = index
+            code += f"<{''.join(_LETTER.get(kind, '') for kind in node.kinds)}>"
+        at[len(code)] = len(nodes)
+        made: list[Node] = []
+        done = 0
+        for match in self.pattern.finditer(code):
+            number = int((match.lastgroup or "")[2:])
+            first = at[match.start(f"core_{number}")]
+            matched = nodes[first : at[match.end()]]
+            start, end = matched[0].start, matched[-1].end
+            words: dict[str, Any] = {"today": today, "is_ahead": partial(is_ahead, start, end)}
+            words["kinds"] = {kind for node in matched for kind in node.kinds}
+            for group, name, kinds in self.groups[number]:
+                if match[group] and name not in words:
+                    held = nodes[at[match.start(group)]].kinds
+                    words[name] = next(held[kind] for kind in kinds if kind in held)
+            made += [*nodes[done:first], Node(start, end, self._read(number, words))]
+            done = at[match.end()]
+        return made + nodes[done:]
+
+    def _read(self, number: int, words: Words) -> dict[str, Any]:
+        """Return the kinds of the time that words are; none where they are no time."""
+        _, reader, *also = self.rules[number]
+        with suppress(ValueError, OverflowError):
+            stretch = reader(words) if reader else None
+            if stretch is not None and stretch.start.year >= FIRST_YEAR:
+                names = ("time", *also) if also == ["whole"] else ("time", "moment", *also)
+                return dict.fromkeys(names, stretch)
+        return {}
 
 
 # --- what the words of a time mean --------------------------------------------------------
@@ -113,6 +224,14 @@ def _months(year: int, first: int, count: int = 1) -> Stretch:
     return Stretch(start, start + relativedelta(months=count))
 
 
+def _shifted(day: date, unit: str, count: float) -> date:
+    """Return the day that lies so many units after another one, or before it."""
+    if unit in _MONTHS:
+        moved: date = day + relativedelta(months=round(count * _MONTHS[unit]))
+        return moved
+    return day + timedelta(days=round(count * _DAYS[unit]))
+
+
 def _numeric(w: Words) -> Stretch | None:
     """Read 2023-05-03, 2023-05, 3.5.2023 or 03/05/2023; in English the last may be either day."""
     first, second, *third = (int(part) for part in re.findall(r"\d+", w["date"])[:3])
@@ -120,13 +239,8 @@ def _numeric(w: Words) -> Stretch | None:
         return _days(date(first, second, third[0])) if third else _months(first, second)
     if second > _LAST_MONTH >= first:
         first, second = second, first
-    elif (
-        "english" in w["kinds"]
-        and "." not in w["date"]
-        and first <= _LAST_MONTH
-        and first != second
-    ):
-        return None
+    elif "in_en" in w["kinds"] and "." not in w["date"] and first <= _LAST_MONTH:
+        return _days(date(third[0], second, first)) if first == second else None
     return _days(date(third[0], second, first))
 
 
@@ -135,29 +249,24 @@ def _of_year(make: Callable[[int], Stretch], w: Words) -> Stretch:
 
     The nearest is the next, or the last that has begun; 29 February may be eight years away.
     """
-    if "year" in w:
-        return make(w["year"])
-    if "that_year" in w:
-        return make(w["that_year"].start.year)
-    year, shift = w["today"].year, w.get("shift")
-    if shift is not None:
-        if shift < 0:
-            year = next(y for y in range(year + 1, year - 3, -1) if make(y).end <= w["today"])
-        elif shift > 0:
-            year = next(y for y in range(year - 1, year + 3) if make(y).start > w["today"])
-        return replace(make(year), sure=False)
-    is_ahead = w["is_ahead"]()
-    for one in range(year - 1, year + 9) if is_ahead else range(year + 1, year - 9, -1):
+    if "year" in w or "that_year" in w:
+        return make(w.get("year") or w["that_year"].start.year)
+    today, shift = w["today"], w.get("shift")
+    if shift == 0:
+        return replace(make(today.year), sure=False)
+    is_ahead = shift > 0 if shift else w["is_ahead"]()
+    years = range(today.year - 1, today.year + 9)
+    for year in years if is_ahead else reversed([one - 7 for one in years]):
         with suppress(ValueError):
-            stretch = make(one)
-            if stretch.end > w["today"] if is_ahead else stretch.start <= w["today"]:
-                return replace(stretch, sure=False, year_said=False)
+            stretch = make(year)
+            edge = stretch.start if is_ahead == bool(shift) else stretch.end
+            if (edge > today) == is_ahead:
+                return replace(stretch, sure=False, year_said=bool(shift))
     raise ValueError("no such day")
 
 
 def _date(w: Words) -> Stretch | None:
-    first = w.get("date_day") or w["ordinal"]
-    first += w.get("tens", 0)
+    first = (w.get("date_day") or w["ordinal"]) + w.get("tens", 0)
     count = w.get("last", first) - first + 1
     return _of_year(lambda y: _days(date(y, w["month"], first), count), w) if count > 0 else None
 
@@ -172,12 +281,10 @@ def _month(w: Words) -> Stretch:
 def _part_of_year(w: Words) -> Stretch | None:
     """Read a quarter or half of a year by its code or ordinal."""
     code = w.get("code", "")
-    if code[:1] == "h" and "year" not in w:
-        return None  # a heading, or a field of a chess board
     months = 6 if code[:1] == "h" or "half_year" in w["kinds"] else 3
     which = int(code[1]) if code else w["ordinal"]
-    if which * months > _LAST_MONTH:
-        return None
+    if which * months > _LAST_MONTH or (code[:1] == "h" and "year" not in w):
+        return None  # h2 is a heading, or a field of a chess board
     return _of_year(lambda year: _months(year, months * (which - 1) + 1, months), w)
 
 
@@ -186,18 +293,24 @@ def _season(w: Words) -> Stretch:
     name, is_east = w["season"], "east" in w["kinds"]
 
     def make(year: int) -> Stretch:
-        if name == "christmas":
-            return _days(date(year, 1, 6), 2) if is_east else _days(date(year, 12, 24), 3)
-        if name == "newyear":
-            return _days(date(year - 1, 12, 31), 2)
-        if name == "easter":
-            return _days(easter(year, 2 if is_east else 3) - 2 * DAY, 4)
-        if name == "thanksgiving":
-            return _days(date(year, 11, 22) + timedelta((3 - date(year, 11, 22).weekday()) % 7))
+        feasts = {
+            "christmas": _days(date(year, 1, 6), 2) if is_east else _days(date(year, 12, 24), 3),
+            "newyear": _days(date(year - 1, 12, 31), 2),
+            "easter": _days(easter(year, 2 if is_east else 3) - 2 * DAY, 4),
+            "thanksgiving": _days(
+                date(year, 11, 22) + (3 - date(year, 11, 22).weekday()) % 7 * DAY
+            ),
+        }
+        if name in feasts:
+            return feasts[name]
         return _months(year - (name == "winter"), 3 * (SEASONS.index(name) + 1), 3)
 
     stretch = _of_year(make, w)
     return stretch if "that_year" in w else replace(stretch, sure=False)
+
+
+def _named(w: Words) -> Stretch:
+    return _month(w) if "month" in w else _season(w)
 
 
 def _unit(w: Words) -> Stretch:
@@ -205,64 +318,37 @@ def _unit(w: Words) -> Stretch:
     today, shift, unit = w["today"], w.get("shift", 0), w["unit"]
     if unit == "w":
         return _days(today + timedelta(weeks=shift, days=-today.weekday()), 7)
-    if unit == "y":
-        return _months(today.year + shift, 1, 12)
-    if unit == "q":
-        return _months(today.year, 3 * ((today.month - 1) // 3 + shift) + 1, 3)
-    return _months(today.year, today.month + shift)
+    months = _MONTHS[unit]
+    return _months(today.year, ((today.month - 1) // months + shift) * months + 1, months)
 
 
 def _several(w: Words) -> Stretch | None:
     """Read "the last three months"; "in the last days" is about three of them."""
-    if w.get("shift") == 0:
+    unit, today, kinds, shift = w["unit"], w["today"], w["kinds"], w.get("shift", -1)
+    if shift == 0:
         return None  # "these days"
-    count = w.get("number", 1 if "one_unit" in w["kinds"] and "shifts" not in w["kinds"] else _FEW)
-    is_sure = ("number" in w or count == 1) and "few" not in w["kinds"]
-    unit, today = w["unit"], w["today"]
-    if w.get("shift", -1) > 0:
-        days = count * max(1, _DAYS[unit]) + 1
-        far = relativedelta(months=count * _MONTHS[unit]) if unit in _MONTHS else days * DAY
-        return Stretch(today, today + far, is_sure)
-    far = (
-        relativedelta(months=count * _MONTHS[unit])
-        if unit in _MONTHS
-        else count * _DAYS[unit] * DAY
-    )
-    return Stretch(today - (DAY if unit == "h" else far), today + DAY, is_sure)
-
-
-def _around(unit: str, today: date, count: float) -> Stretch:
-    """Return what so many units ago (below 0) or ahead means: days exactly, weeks about."""
-    if unit in ("h", "d"):
-        return _days(today + timedelta(days=count if unit == "d" else round(count / 24)))
-    if unit == "w":
-        middle, leeway = today + timedelta(weeks=count), 3
-    else:
-        middle = today + relativedelta(months=round(count * _MONTHS[unit]))
-        leeway = 91 if unit == "y" else 15
-    return _days(middle - leeway * DAY, 2 * leeway + 1, sure=False)
+    count = w.get("number") or (1 if "plural" not in kinds else _FEW)
+    is_sure = ("number" in w or count == 1) and "few" not in kinds
+    if shift > 0:
+        return Stretch(today, _shifted(today, unit, count) + DAY, is_sure)
+    return Stretch(min(_shifted(today, unit, -count), today - DAY), today + DAY, is_sure)
 
 
 def _counted(sign: int) -> Reader:
-    """Return a reader of "three weeks ago" or "in three weeks"."""
+    """Return a reader of "three weeks ago" or "in three weeks": days exactly, the rest about."""
 
     def read(w: Words) -> Stretch | None:
-        unit, count = w["unit"], w.get("number", 1)
-        if "number" not in w and "plural" in w["kinds"]:
+        unit, count, kinds = w["unit"], w.get("number", 1), w["kinds"]
+        if "number" not in w and "plural" in kinds:
             return None  # so many that the number is not known
-        if not w["kinds"].isdisjoint(("half", "and_half", "one_and_half")):
-            count = 0.5 if "half" in w["kinds"] else count + 0.5
-            if unit == "y":
-                return _around("m", w["today"], sign * count * 12)
-            return _days(w["today"] + timedelta(int(sign * count * _DAYS[unit])), sure=False)
-        made = _around(unit, w["today"], sign * count)
-        if "few" not in w["kinds"] or sign > 0:
-            return made
-        if count < _FEW:
-            leeway = timedelta(days=unit == "d")
-            return Stretch(made.start - leeway, made.end + leeway, sure=False)
-        first, last = (_around(unit, w["today"], sign * (count + more)) for more in (1, -1))
-        return Stretch(first.start, last.end, sure=False)
+        if half := kinds & {"half", "and_half", "one_and_half"}:
+            count = 0.5 if "half" in half else count + 0.5
+            unit, count = ("m", count * 12) if unit == "y" else ("d", count * _DAYS[unit])
+        leeway = _LEEWAY[unit]
+        if is_few := "few" in kinds and sign < 0:
+            leeway += max(1, round(_DAYS[unit])) if count >= _FEW or unit == "d" else 0
+        middle = _shifted(w["today"], unit, sign * count) - leeway * DAY
+        return _days(middle, 2 * leeway + 1, sure=not (leeway or half or is_few))
 
     return read
 
@@ -280,11 +366,11 @@ def _weekday(w: Words) -> Stretch:
 
 
 def _weekend(w: Words) -> Stretch:
-    shift, monday = w.get("shift"), w["today"] - timedelta(days=w["today"].weekday())
+    shift, saturday = w.get("shift"), w["today"] + (5 - w["today"].weekday()) * DAY
     week = shift or 0
-    if shift is None and monday + 5 * DAY > w["today"] and not w["is_ahead"]():
+    if shift is None and saturday > w["today"] and not w["is_ahead"]():
         week = -1
-    return _days(monday + timedelta(weeks=week, days=5), 2, sure=shift is not None)
+    return _days(saturday + week * WEEK, 2, sure=shift is not None)
 
 
 def _year(w: Words) -> Stretch | None:
@@ -293,21 +379,15 @@ def _year(w: Words) -> Stretch | None:
     return _months(first, 1, 12 * (last + 1 - first)) if is_year else None
 
 
-def _decade(w: Words) -> Stretch:
-    tens = int(re.findall(r"\d+", w["decade"])[-1][-2:])
-    return replace(_months((2000 if tens < _CENTURY_TURNS else 1900) + tens, 1, 120), sure=False)
-
-
 def _third(which: int) -> Reader:
     """Return a reader of the first (0), middle (1) or last (2) third of a time."""
 
     def read(w: Words) -> Stretch:
         of: Stretch = w["time"]
         days = (of.end - of.start).days
-        if days <= 1:
-            return of
-        ends = timedelta(days * which // 3), timedelta(-(-days * (which + 1) // 3))
-        return Stretch(of.start + ends[0], of.start + ends[1], False, of.year_said)
+        first, last = days * which // 3, -(-days * (which + 1) // 3)
+        part = Stretch(of.start + first * DAY, of.start + last * DAY, False, of.year_said)
+        return part if days > 1 else of
 
     return read
 
@@ -316,13 +396,10 @@ def _beside(sign: int) -> Reader:
     """Return a reader of "two days before" (-1) or after (1) a time."""
 
     def read(w: Words) -> Stretch:
-        of, days = w["time"], _DAYS[w["unit"]] * w.get("number", 1)
-        if w["unit"] == "d":
-            return _days(
-                of.start - days * DAY if sign < 0 else of.end + (days - 1) * DAY, sure=of.sure
-            )
-        width = max(1, days)
-        return _days(of.start - width * DAY if sign < 0 else of.end, width, sure=False)
+        of, days = w["time"], max(1, round(_DAYS[w["unit"]] * w.get("number", 1)))
+        width = 1 if w["unit"] == "d" else days
+        start = of.start - days * DAY if sign < 0 else of.end + (days - width) * DAY
+        return _days(start, width, sure=width == 1 and of.sure)
 
     return read
 
@@ -345,10 +422,6 @@ def _range(w: Words) -> Stretch | None:
     return Stretch(start, end, is_sure) if start < end else None
 
 
-def _named(w: Words) -> Stretch:
-    return _month(w) if "month" in w else _season(w)
-
-
 def _led(*rules: Rule) -> Rules:
     """Return rules that may all begin with "in the", so that their order decides."""
     return Rules(*((f"{'' if ':' in words else 'at? glue* : '}{words}", *rest)
@@ -362,15 +435,15 @@ _SHIFTED = "(shift glue* ({0}) !of / ({0}) shift=shift_after)"
 _YEAR, _JOIN = "glue* dot? comma? glue* year year_word?", "glue* join|dash glue*"
 _WHICH = f"({_YEAR} / glue* that_year)"
 _DATED_MONTH = f"({_MONTH} {_WHICH} / month)"
-_DAY = "weekday? comma? glue*"
+_MONTH_FIRST = "weekday? comma? glue* month=month&in_en dot? glue* date_day"
 _QUARTER = "ordinal=ordinal|date_day dot? glue* quarter"
+_COUNT = "(number glue* unit and_half / half|one_and_half unit / number? glue* unit)"
 _AGO, _AHEAD = _counted(-1), _counted(1)
 _PARTS = Rules(
     ("every number? ordinal? glue* weekday|unit|month|season|weekend", None),
-    ("number unit maybe_ahead? per other=unit", None),
-    ("shift glue* number glue* unit / (number glue*)? shift=shifts glue* unit", _several),
+    ("shift glue* number glue* unit / (number glue*)? shift=shift&plural glue* unit", _several),
     (_SHIFTED.format("season|maybe_season"), _season),
-    ("shift glue* unit=units / within number? unit", _several),
+    ("shift glue* unit=unit&plural / within number? unit", _several),
     (_SHIFTED.format("unit=unit_w"), _unit, "that_week"),
     (_SHIFTED.format("unit=unit_y"), _unit, "that_year"),
     (_SHIFTED.format("unit=unit_m|unit_q"), _unit),
@@ -379,20 +452,17 @@ _PARTS = Rules(
 _DATES = _led(
     ("date", _numeric),
     ("day", lambda w: _days(w["today"] + w["day"] * DAY)),
-    (f"{_DAY} date_day dot? {_JOIN} last=date_day dot? glue* {_DATED_MONTH}", _date, "whole"),
-    (f"{_DAY} month=month_first glue* date_day {_JOIN} last=date_day ({_YEAR})?", _date, "whole"),
-    (f"{_DAY} (date_day dot? / (tens=number|ordinal)? ordinal) glue* {_DATED_MONTH}", _date),
-    (f"{_DAY} month=month_first dot? glue* date_day {_WHICH}?", _date),
-    (f"{_DAY} maybe_month dot? glue* date_day {_YEAR}", _date),
+    (f"date_day dot? {_JOIN} last=date_day dot? glue* {_DATED_MONTH}", _date, "whole"),
+    (f"{_MONTH_FIRST} {_JOIN} last=date_day ({_YEAR})?", _date, "whole"),
+    ("weekday? comma? glue* (date_day dot? / (tens=number|ordinal)? ordinal) glue* "
+     f"{_DATED_MONTH}", _date),
+    (f"{_MONTH_FIRST} {_WHICH}?", _date),
     (f"ordinal half_year {_YEAR} / ({_QUARTER} / code) {_WHICH}?", _part_of_year),
-    (f"between glue* : {_MONTH} {_JOIN} last={_MONTH} {_YEAR}", _month, "whole"),
-    (f"between glue* : month {_JOIN} last=month", _month, "whole"),
+    (f"between glue* : {_MONTH} {_JOIN} last={_MONTH} ({_YEAR})?", _month, "whole"),
     (f"{_NAMED} (dot? {_YEAR} / comma? glue* that_year)", _named),
     (f"(that_year comma? at* / year year_word? at?) glue* {_NAMED}", _named),
     (_SHIFTED.format(_NAMED), _named),
-    ("(number glue* unit and_half / half|one_and_half unit / number? glue* unit) ago", _AGO),
-    ("ago_before (number glue* unit and_half / half|one_and_half unit)", _AGO),
-    ("ago_before glue* number? glue* unit", _AGO),
+    (f"{_COUNT} ago / ago_before glue* {_COUNT}", _AGO),
     ("number glue* unit glue* from_now / ahead number glue* unit", _AHEAD),
     ("ahead unit=unit_h|unit_w|unit_m|unit_q|unit_y", _AHEAD),
     ("maybe_ahead number glue* unit", lambda w: _AHEAD(w) if w["is_ahead"]() else None),
@@ -403,19 +473,16 @@ _DATES = _led(
     ("weekday day_part", _weekday),
     ("at glue* : weekday", _weekday),
     ("weekday glue* join|dash glue* other=weekday", None),
-    ("weekday=bare_weekday", _weekday),
+    ("weekday=weekday&bare_weekday", _weekday),
     (_SHIFTED.format("weekend"), _weekend),
     ("at glue* : weekend", _weekend),
     ("at|of glue* : month !date_day / season", _named),
-    ("month=sure_month / season=bare_season", _named),
+    ("month=month&!unsure / season=season&bare_season", _named),
     ("between glue* : year glue* join|dash glue* last=year year_word?", _year, "whole"),
-    ("at? : year join|dash last=year year_word", _year, "whole"),
-    ("decade", _decade),
     ("year year_word", _year),
     ("at glue* : year !counted", _year),
-    ("glue|of : year stop", _year),
     ("recent", lambda w: Stretch(w["today"] - 30 * DAY, w["today"] + DAY, sure=False)),
-)
+)  # fmt: skip
 _NARROWING = Rules(
     *((f"{name} at? glue* time", _third(which)) for which, name in enumerate(THIRDS)),
     ("number? glue* unit before glue* time", _beside(-1)),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from vaultmind.episodes.types import TaskMark
 from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import fold, roots, stems
+from vaultmind.index.words.terms import fold, skeleton, stems
 from vaultmind.planner.types import TASK_KINDS, Risk, TaskKind, Understood
 from vaultmind.redact import blank_passages, mask
 from vaultmind.vault.oneline import one_line
@@ -35,6 +35,8 @@ RISKS: tuple[Risk, ...] = get_args(Risk)
 MAX_CHARS, END_CHARS = 8_000, 2_000
 """Characters of a task that are looked at; of a longer one its start and its end."""
 MAX_WORDS, MAX_TERMS, MAX_NAMED = 120, 64, 24
+LEAST_ROOT = 3
+"""Consonants of a word from which they stand for it, whatever its form."""
 LEAST = 0.36
 """Below so likely a kind nothing is known of a task."""
 VAGUE_TERMS = 2
@@ -261,8 +263,8 @@ def _terms(text: str, language: str) -> frozenset[str]:
 def _root(piece: str, language: str) -> str:
     """Return the stem of a word, or the root that its forms share where stemmers leave them."""
     stem = stems(piece.lower()[:40], language or "en")[0]
-    found = roots(stem) if language == "pl" or not stem.isascii() else ()
-    return min(found, key=lambda root: (len(root), root), default=stem)
+    root = skeleton(stem) if language == "pl" or not stem.isascii() else ""
+    return root if len(root) >= LEAST_ROOT else stem
 
 
 # --- how alike tasks are ------------------------------------------------------------------

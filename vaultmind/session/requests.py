@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index.when import with_dates
-from vaultmind.index.words.clauses import facts_in
 from vaultmind.language.reader import intents_of
 from vaultmind.memory.gate import Gate
 from vaultmind.ports import Clock
@@ -33,25 +32,17 @@ class Requests:
         self._gate, self._clock = gate, clock
         self.sessions = sessions
 
-    def ask(self, write: MemoryWrite, words: str = "", message_id: str = "") -> Outcome:
-        """Make a change; of several facts in one request, the first that changes something.
-
-        `words`: what the person said, else the text.
-        """
-        outcomes = self.ask_each(write, words, message_id)
-        first = next((one for one in outcomes if one.outcome != "unchanged"), outcomes[0])
-        return replace(first, message="\n".join(one.message for one in outcomes))
-
-    def ask_each(
+    def ask(
         self,
         write: MemoryWrite,
         words: str = "",
         message_id: str = "",
         said: MessageRef | None = None,
-    ) -> tuple[Outcome, ...]:
-        """Make a change for each fact that is named, with what its relative dates mean.
+    ) -> Outcome:
+        """Make a change, with what its relative dates mean.
 
-        `said`: the message that asks for it, where it is written down already.
+        `words`: what the person said, else the text; `said`: the message that asks for it, where it
+        is written down already.
         """
         if not write.text.strip():
             raise BadArgument("text", write.text, "one fact, in words")
@@ -64,10 +55,9 @@ class Requests:
                 self._gate.hide_request(evidence[0], write.caller)
             return evidence[0] if evidence else None
 
-        texts = facts_in(write.text) if write.op == "remember" else (write.text,)
         if write.op != "forget":
-            texts = tuple(with_dates(text, self._clock()) for text in texts)
-        return tuple(self._gate.write(replace(write, text=text), witness) for text in texts)
+            write = replace(write, text=with_dates(write.text, self._clock()))
+        return self._gate.write(write, witness)
 
     def _logged(self, write: MemoryWrite, words: str, message_id: str) -> MessageRef | None:
         """Log the words in the session of who was spoken to; not for an agent kept read-only.

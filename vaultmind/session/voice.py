@@ -242,11 +242,10 @@ class Voice:
     def _write(self, spoken: Spoken, op: Op, text: str, *, old: str = "", asked: str = "") -> Heard:
         """Make a change, and keep what it touched."""
         write = MemoryWrite(op, spoken.target, spoken.caller, text, old=old)
-        done = self.requests.ask_each(write, spoken.words, spoken.id, spoken.ref)
-        self.note(spoken.caller, op, done[-1])
-        answers = [told(spoken.intent.lang, op, one, mask(asked or text).text) for one in done]
-        first = next((one for one in done if one.outcome != "unchanged"), done[0])
-        return Heard(spoken.intent, "\n".join(answers), first)
+        done = self.requests.ask(write, spoken.words, spoken.id, spoken.ref)
+        self.note(spoken.caller, op, done)
+        message = told(spoken.intent.lang, op, done, mask(asked or text).text)
+        return Heard(spoken.intent, message, done)
 
     def _correct(self, spoken: Spoken) -> Heard:
         """Replace what was named as wrong, or what was touched last; else add what is right.

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from vaultmind.heavy import importing
-from vaultmind.index.words.stopwords import BY_LANGUAGE, LISTS
+from vaultmind.index.words.stopwords import LISTS
 
 STEMMERS = dict(pair.split(":") for pair in LISTS["stemmers"]["by_code"].split())
 """ISO 639-1 code → the stemmer of snowballstemmer, its own or a close relative's."""
@@ -25,23 +25,14 @@ MIN_CONFIDENCE, SURE = 0.35, 0.7
 """Confidence among 30 languages; a calm text of two sentences reaches 0.9."""
 SAMPLE = 500
 """Characters that are looked at unless told otherwise (0.3 ms)."""
-SMALL_WORDS, SMALL_WORDS_LEAD = 4, 2
-"""Different small words of a language that settle that a piece is in it, if they are so many times
-as many as of any other."""
 _DENSE = {"CJK": 3, "HIRAGANA": 3, "KATAKANA": 3, "HANGUL": 2}
 """Letters of these scripts carry as much as so many Latin ones."""
-_ONE_LANGUAGE = {
-    **{"HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "zh", "HANGUL": "ko", "GREEK": "el"},
-    **{"THAI": "th", "HEBREW": "he", "ARMENIAN": "hy", "GEORGIAN": "ka", "TAMIL": "ta"},
-}
-"""Scripts, as Unicode's names of letters begin."""
 _LATIN = tuple(code for code in STEMMERS if code not in OTHER_SCRIPTS)
-_FEW = {"ARABIC": ("ar", "fa"), "DEVANAGARI": ("hi", "ne")}
+_NEITHER = tuple(sorted(OTHER_SCRIPTS - CYRILLIC))
 _LETTERS = {"uk": re.compile("[їєґ]"), "be": re.compile("ў"), "sr": re.compile("[ђјљњћџ]")}
 _RUSSIAN = re.compile("[ыэё]")
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\[\[[^\[\]\n]*\]\]", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+")
-_COMBINING = re.compile("[\u0300-\u036f]")
 _loading = threading.Lock()
 log = logging.getLogger(__name__)
 
@@ -62,48 +53,30 @@ def detect(text: str, fallback: str = "", *, sample_size: int = SAMPLE) -> str:
 
 @lru_cache(maxsize=4096)
 def _language(sample: str, fallback: str) -> str:
-    if fallback and _speaks(sample, fallback):
-        return fallback
     letters: Counter[str] = Counter()
     for letter, count in Counter(filter(str.isalpha, sample)).items():
         script = _script(letter)
         letters[script] += count * _DENSE.get(script, 1)
     script = max(letters, key=lambda one: letters[one], default="")
-    kana = letters["HIRAGANA"] + letters["KATAKANA"]
-    if script in _ONE_LANGUAGE:
-        is_japanese = script == "CJK" and kana * 5 > letters["CJK"]
-        return "ja" if is_japanese else _ONE_LANGUAGE[script]
     if script == "CYRILLIC":
         return _cyrillic(sample.lower(), fallback)
-    if script == "LATIN":
-        words = _WORD.findall(sample)
-        sample = " ".join(word for word in words if _script(word[0]) == "LATIN")
-    if script not in ("LATIN", *_FEW) or (letters[script] < MIN_LETTERS // 2 and fallback):
+    if not script or (letters[script] < MIN_LETTERS // 2 and fallback):
         return fallback
-    code, confidence = _classify(sample, _FEW.get(script, _LATIN))
-    least = MIN_CONFIDENCE if letters[script] >= MIN_LETTERS else SURE
-    return code if confidence >= least else fallback
+    if script != "LATIN":
+        return _classify(sample, _NEITHER)[0]
+    words = _WORD.findall(sample)
+    sample = " ".join(word for word in words if _script(word[0]) == "LATIN")
+    code, confidence = _classify(sample, _LATIN)
+    return (
+        code
+        if confidence >= (MIN_CONFIDENCE if letters[script] >= MIN_LETTERS else SURE)
+        else fallback
+    )
 
 
 @lru_cache(maxsize=20_000)
 def _script(letter: str) -> str:
     return "LATIN" if letter.isascii() else unicodedata.name(letter, "").partition(" ")[0]
-
-
-def _speaks(sample: str, lang: str) -> bool:
-    """Tell whether a sample clearly has the small words of a language, and no other's as much.
-
-    Most pieces of a note are in the note's language, and this costs a tenth of asking the model.
-    """
-    if lang not in BY_LANGUAGE:
-        return False
-    plain = sample.lower()
-    if not sample.isascii():
-        plain = _COMBINING.sub("", unicodedata.normalize("NFKD", plain).replace("ł", "l"))
-    found = set(_WORD.findall(plain))
-    hits = {code: len(found & listed) for code, listed in BY_LANGUAGE.items()}
-    own = hits.pop(lang)
-    return own >= SMALL_WORDS and own >= SMALL_WORDS_LEAD * max(hits.values())
 
 
 def _cyrillic(sample: str, fallback: str) -> str:

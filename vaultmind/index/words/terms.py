@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import islice
 from typing import Any
 
 from vaultmind.index.words.language import CYRILLIC, OTHER_SCRIPTS, STEMMERS
@@ -40,7 +39,6 @@ _TOKEN = re.compile(
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _JOINT = re.compile(r"(?:[_\-./\\:@#+&,=~]|::|->|/\.|\./){1}")
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
-_HANGUL = re.compile(r"[\uac00-\ud7af]+")
 _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u200c\u200d]"
 )
@@ -48,23 +46,11 @@ _LETTERS = str.maketrans(
     {"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ħ": "h"}
 )
 _NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", "f++": "fplusplus"}
-MIN_ROOTED, MIN_ROOT = 4, 3
-"""Letters of a word that has a root, and of the root."""
-_VOWELS = re.compile("[aeiouyаеиоуыэюяьъ]")
-_HARD = {
-    "rz": "r", "cz": "k", "c": "k", "sz": "s", "ch": "s", "dz": "d", "j": "",
-    "ц": "к", "ч": "к", "щ": "т", "ш": "с", "х": "с", "ж": "з", "г": "з",
-}  # fmt: skip
-_SOFT = re.compile("(?:" + "|".join(_HARD) + ")$")
+_SOFT = (("cz", "k"), ("sz", "s"), ("ch", "h"), ("c", "k"), ("ч", "к"), ("щ", "ш"), ("ж", "г"))
+_VOWELS = re.compile("[aeiouyаеиоуыэюяйьъ]")
 _ELIDED = 2
 """Letters before an apostrophe that are an article of their own (l'eau, d'Arc, o'Neill)."""
 _WHOLE_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
-_SPACED = re.compile(
-    r"(?<![^\W_])[a-z]{0,4}\d+(?:[ ().\-/\u00a0]{1,2}\d+)+(?![^\W_])", re.IGNORECASE
-)
-_GROUP = re.compile(r"[^\W_]+")
-MIN_DIGITS, MAX_DIGITS, MOST_NUMBERS = 6, 34, 50
-"""Digits of a number that may be spaced in other ways, and such numbers of one text."""
 _OPERATORS = frozenset(("and", "or", "not"))
 """Of search engines: typed in capitals, and no acronyms."""
 _stemming = threading.Lock()
@@ -114,21 +100,8 @@ def index_terms(text: str, lang: str) -> tuple[str, str]:
     pairs = [
         _indexed(match.lastgroup or "word", match.group(), lang) for match in _TOKEN.finditer(text)
     ]
-    joined = " ".join(one for _, whole in _numbers(text) for one in whole)
-    found, stemmed = zip(*pairs, (joined, joined), strict=True)
+    found, stemmed = zip(*pairs, strict=True) if pairs else ((), ())
     return " ".join(found), " ".join(stemmed)
-
-
-def _numbers(text: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the parts of each spaced number, and what it is in one: whole, and without the first.
-
-    So a number is found however it is spaced, and with a country's code or without.
-    """
-    for match in islice(_SPACED.finditer(text), MOST_NUMBERS):
-        parts = _GROUP.findall(match[0].lower())
-        whole = ["".join(parts), *(["".join(parts[1:])] if len(parts) > 2 else [])]  # noqa: PLR2004
-        if MIN_DIGITS <= len(whole[0]) <= MAX_DIGITS:
-            yield parts, [one for one in whole if len(one) >= MIN_DIGITS]
 
 
 def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
@@ -150,11 +123,6 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
         if len(terms) >= MAX_QUERY_WORDS:
             break
     _add_chain(terms, chain, parts)
-    for groups, whole in _numbers(query):
-        for part in groups:
-            terms.pop((part,), None)
-        terms[tuple(groups)] = Term(tuple(groups))
-        terms[whole[0],] = Term((whole[0],), tuple(whole))
     return _with_stops(list(terms.values()), _acronyms(query))
 
 
@@ -171,17 +139,15 @@ def stems(word: str, lang: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem for base in bases for stem in _stems(base, algorithm)))
 
 
-def roots(token: str) -> tuple[str, ...]:
-    """Return the consonants of a folded word's stems in Polish or Russian, softened ones as hard.
+def skeleton(word: str) -> str:
+    """Return the consonants of a Polish or Russian word, folded, softened ones as the hard ones.
 
-    `zamówić` and `zamawiać`, `молоток` and `молотка` have one root: these languages change the
-    vowels and the last consonant inside a word, where a stemmer leaves forms apart.
+    `zamówić` and `zamawiać`, `молоток` and `молотка` share it: these languages change the vowels
+    and the last consonant inside a word, where a stemmer leaves forms apart.
     """
-    if len(token) < MIN_ROOTED or not token.isalpha():
-        return ()
-    found = (_VOWELS.sub("", stem) for stem in stems(token, "pl" if token.isascii() else "ru"))
-    hard = dict.fromkeys(_SOFT.sub(lambda soft: _HARD[soft[0]], one) for one in found)
-    return tuple(one for one in hard if len(one) >= MIN_ROOT)
+    for soft, hard in _SOFT:
+        word = word.replace(soft, hard)
+    return _VOWELS.sub("", word)
 
 
 def _add_chain(terms: dict[tuple[str, ...], Term], chain: list[str], parts: int) -> None:
@@ -271,7 +237,7 @@ def _pieces(kind: str, raw: str) -> Iterator[tuple[str, list[str]]]:
         yield raw, list(_folded_parts(raw))
     elif kind == "run":
         run = fold(raw)
-        yield run, _run_tokens(run)
+        yield run, list(run)
     else:
         name = _NAMED.get(raw.lower()) or f"u{ord(raw):x}"
         yield name, [name]
@@ -292,16 +258,6 @@ def _folded_parts(raw: str) -> tuple[str, ...]:
         return (whole,)
     parts = _PARTS.findall(raw[:MAX_TOKEN])
     return (whole, *(part.lower() for part in parts)) if len(parts) > 1 else (whole,)
-
-
-def _run_tokens(run: str) -> list[str]:
-    """Return single characters, but Korean words whole."""
-    tokens: list[str] = []
-    at = 0
-    for match in _HANGUL.finditer(run):
-        tokens += [*run[at : match.start()], match.group()[:MAX_TOKEN]]
-        at = match.end()
-    return [*tokens, *run[at:]]
 
 
 def _pairs(run: str) -> list[str]:
