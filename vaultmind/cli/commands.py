@@ -351,7 +351,7 @@ def consolidate(settings: Settings, args: Args) -> int:
     """Take facts and summaries from what was said.
 
     It happens by itself a while after a conversation ends; imported ones wait for this command.
-    Example: vaultmind consolidate, or vaultmind consolidate --again SESSION for one that is done.
+    Example: vaultmind consolidate --dry-run, or --dry-run --again SESSION for one that is done.
     """
     done = settings.tell(settings.ask("consolidate", args))
     stay = [one["pending"] and not one["facts"] for one in done["sessions"]]

@@ -85,7 +85,7 @@ def settle(work: Work, thinker: Thinker, max_facts: int) -> tuple[SessionDone, b
     facts = [one for one in found.facts if stated.isdisjoint(one.evidence)]
     settled = bring_in(work, facts, found.dropped, said)
     notes = list(found.notes)
-    if not better(work, found):
+    if not work.dry_run and not better(work, found):
         notes.append(KEPT)
     done = SessionDone(
         agent, session, tuple(settled), found.dropped, found.summary, found.by,
@@ -136,7 +136,7 @@ def bring_in(
 ) -> list[Settled]:
     """Bring facts through the gate, and tell the audit what was dropped.
 
-    Return what became of each fact, in their order. `said`: the messages
+    Return what became of each fact, in their order; in a dry run, what would. `said`: the messages
     of the session that may be recalled, by their keys, in their order. A fact none of whose
     evidence is among them is put before the person.
     """
@@ -149,7 +149,7 @@ def bring_in(
         else:
             write = _write(work, fact, said)
             try:
-                outcome = gate.write(write)
+                outcome = gate.would(write) if work.dry_run else gate.write(write)
             except WriteFailed:  # the session stays to be done
                 raise
             except VaultMindError as error:
@@ -162,7 +162,7 @@ def bring_in(
         for one in dropped
         if one.reason != "already known" and one.category != "DELETE"  # a wish, maybe fulfilled
     ]
-    if told and work.session:
+    if told and work.session and not work.dry_run:
         gate.dropped(agent, work.session, told, work.caller)
     return settled
 

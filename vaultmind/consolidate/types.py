@@ -118,6 +118,7 @@ class Work:
     caller: Caller
     check: Callable[[], object] = lambda: None
     """Is called between two steps: it may raise to stop there."""
+    dry_run: bool = False
 
     @property
     def path(self) -> str:
@@ -135,6 +136,8 @@ class Request:
     """Only this one."""
     again: str = ""
     """A session that is done anew."""
+    dry_run: bool = False
+    """Nothing is written: the answer says what would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,7 @@ class Settled:
     """Ids of the messages that say it."""
     replaces: str = ""
     outcome: OutcomeName | Literal["dropped"] = "dropped"
-    """What the gate made of it."""
+    """What the gate made of it; in a dry run what it would."""
     reason: str = ""
 
 

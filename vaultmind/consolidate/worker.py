@@ -84,8 +84,9 @@ class Consolidation:
         NotFound for a session that is not there.
         """
         agents = (agent_name(request.agent),) if request.agent else self._paths.agent_names()
-        self._end_idle(request.agent and agents[0])
-        done, client = Consolidated(), caller.client
+        if not request.dry_run:
+            self._end_idle(request.agent and agents[0])
+        done, client, dry_run = Consolidated(), caller.client, request.dry_run
         kept = [one for one in agents if self._with.gate.keeps_records(one)]
         why = "it may only read (autonomy 0 in its identity.md)"
         done.notes += [f"Nothing is written for {one}: {why}." for one in agents if one not in kept]
@@ -94,9 +95,9 @@ class Consolidation:
                 chosen = self._chosen(request, kept, done)
                 for at, (agent, session) in enumerate(chosen):
                     report(Progress(at, len(chosen), "sessions"))
-                    self._take(agent, session, client, done)
+                    self._take(agent, session, client, done, dry_run=dry_run)
                 report(Progress(len(chosen), len(chosen), "sessions"))
-                for agent in () if request.again else kept:
+                for agent in () if request.again or dry_run else kept:
                     self._levels(agent, client, done)
             except CutOff:
                 done.notes.append("It was cut off, and is gone on with another time.")
@@ -184,7 +185,7 @@ class Consolidation:
             for agent, session in [*self.standing().queue, *((one, "") for one in agents)]:
                 with self._turn:
                     if any(one.id == session for one in self._waiting(agent)):
-                        self._take(agent, session, BY_ITSELF, done)
+                        self._take(agent, session, BY_ITSELF, done, dry_run=False)
                     elif not session and self._with.gate.keeps_records(agent):
                         self._levels(agent, BY_ITSELF, done)
                 self._stopping.wait(PAUSE_SECONDS)
@@ -224,18 +225,20 @@ class Consolidation:
                 done.notes.append(f"{head.id} of {agent}: {why}.")
         return chosen
 
-    def _take(self, agent: str, session: str, client: str, done: Consolidated) -> None:
+    def _take(
+        self, agent: str, session: str, client: str, done: Consolidated, *, dry_run: bool
+    ) -> None:
         """Consolidate a session. What goes wrong leaves it marked, and is told in words."""
         from vaultmind.consolidate.settle import settle
 
         self._check()
         caller = Caller("agent", agent, client)
-        work = Work(self._with, agent, session, caller, self._check)
+        work = Work(self._with, agent, session, caller, self._check, dry_run)
         try:
             left, tried = settle(work, self._minds()[0], self._max_facts)
-            self._tries[work.path] += tried
+            self._tries[work.path] += tried and not dry_run
             gives_up = tried and self._tries[work.path] >= MOST_TRIES
-            if not left.pending or gives_up:
+            if not dry_run and (not left.pending or gives_up):
                 unclear = any(one.reason == "unclear alone" for one in left.dropped)
                 then = UNCLEAR if unclear and left.by == "extractive" else ""
                 marked = self.mark(agent, session, caller, then)

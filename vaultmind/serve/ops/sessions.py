@@ -337,6 +337,7 @@ def consolidate(
     call: Call,
     agent: op.Anybodys = "",
     again: Again = "",
+    dry_run: Annotated[bool, Arg("Write nothing, tell what would be.")] = False,
 ) -> Row:
     """Take facts and summaries from the conversations that wait, or from one anew.
 
@@ -346,7 +347,7 @@ def consolidate(
     from vaultmind.consolidate.types import Request
 
     whose = known_agent(app, call.caller, agent) if agent or again else ""
-    request = Request(whose, again=again.strip())
+    request = Request(whose, again=again.strip(), dry_run=dry_run)
     with app.minion.unbound():  # who asks may have models work longer than they may by themselves
         done = app.consolidation.run(request, call.caller, call.report)
     outcomes = [fact.outcome for one in done.sessions for fact in one.facts]
@@ -357,6 +358,7 @@ def consolidate(
         said += f" {waiting:,} for you to decide: vaultmind suggestions list"
     if not (done.sessions or done.summaries):
         said = "Nothing waits."
+    said = f"Nothing was written; it would be: {said}" if dry_run else said
     return Row(message=said, sessions=done.sessions, summaries=done.summaries, notes=done.notes)
 
 
