@@ -154,8 +154,10 @@ class Sync:
         or are not there any more.
         """
         found = self._folder.scan(self.rules, self.reader.max_bytes, below)
+        others = (one for one in self.scan_faults if not one.path.startswith(below))
+        self.scan_faults = (*others, *found.faults)
         if not below:
-            self.total, self.scan_faults = len(found.entries), found.faults
+            self.total = len(found.entries)
         known = {
             row.path: row.sha and row.stat
             for row in file_rows(self._database)

@@ -55,6 +55,14 @@ _FOR_NOW = re.compile(
 """Whoever says that does not mean the memory."""
 _NOT = re.compile(r"[,;—-]? (?:not|a nie|nie|а не|не) ([^,;.!?]{1,60})[.!?\s]*$", re.I)
 """How a correction ends that names what was wrong: "Thursday, not Tuesday"."""
+_THAT = re.compile(
+    r"\b(?:that|this|it|last|said|told|tym|to|tego|ostatni\w*|mówił\w*|powiedzia\w*|"
+    r"это\w*|того?|последн\w*|сказал\w*|говорил\w*)\b",
+    re.I,
+)
+"""Words for what was said last."""
+SLIGHTLY, LIKELIER = 0.05, 0.5
+"""Share of a topic from which a wish to forget is none for the last fact: without and with them."""
 _ANNOUNCES = re.compile(
     r"about to (?:say|tell)|(?:teraz|zaraz) powiem|сейчас (?:скажу|расскажу)", re.I
 )
@@ -249,7 +257,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         rest = re.split(r"[.!?\n]", text[end:])[0]
         if "," in payload or (rest[:1] == "," and len(rest.split()) > 1):
             return Intent(lang=lang)
-    if not payload and group == "forget" and asks["forget_topic"] >= MAYBE * sure:
+    topic = LIKELIER if _THAT.search(text) else SLIGHTLY
+    if not payload and group == "forget" and asks["forget_topic"] >= topic * sure:
         # "wipe your memory" means no one fact
         begin, end = trimmed(text, 0, len(text))
         payload = text[begin:end]

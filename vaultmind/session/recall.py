@@ -165,7 +165,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(fold(text)))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=20_000)
 def _stems(text: str, usual: str) -> tuple[str, Counter[str]]:
     """Return the language of a message, and how often each of its stems stands in it."""
     language = detect(text, usual)

@@ -340,7 +340,8 @@ def _with_unique(names: set[Name]) -> frozenset[Name]:
     unique = {
         (ANY_SUMMARY if "/" in at else ANYWHERE, name)
         for at, name in names
-        if _EPISODES not in at and (_UNIQUE_PART if "/" in at else _UNIQUE).fullmatch(name)
+        if _EPISODES not in at
+        and (_UNIQUE_PART.fullmatch(name) if "/" in at else _UNIQUE.fullmatch(name))
     }
     return frozenset(names | unique)
 

@@ -156,6 +156,7 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
     """Look at the index, and at the files that it could not take."""
     from vaultmind.serve.ops.search import index_words, seen_state
 
+    app.index.refresh([f"{app.config.memory_dir}/"])  # what a sync has just put there is told
     state = seen_state(app, caller)
     told = " ".join(filter(None, index_words(state)))
     lacks = app.config.index.embedder != "none" and bool(state.notes or not state.embedder)
