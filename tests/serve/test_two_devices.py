@@ -184,5 +184,5 @@ def test_two_devices_on_one_synced_folder_lose_and_double_nothing(synced: Folder
         copy.unlink()  # compared, and found to be of no use any more
     synced.sync()
     for device in (laptop, phone):
-        until(lambda d=device: "onflict" not in str(d.ask("memory_status")["index"]["faults"]))
+        until(lambda d=device: "onflict" not in d.doctor())
     assert "chain" not in laptop.doctor() and "missing" not in phone.doctor()
