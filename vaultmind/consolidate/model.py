@@ -18,7 +18,7 @@ from vaultmind.consolidate.extract import WEIGHT, extract, likeliest, readings
 from vaultmind.consolidate.ground import share_of, supported
 from vaultmind.consolidate.merge import merge
 from vaultmind.consolidate.summarise import Paragraph, Source, Summary
-from vaultmind.consolidate.talk import GAP, Talk, key_of, read_talk, statement
+from vaultmind.consolidate.talk import GAP, Talk, read_talk, statement
 from vaultmind.consolidate.types import (
     SECTION_OF,
     Candidate,
@@ -38,6 +38,7 @@ from vaultmind.minion.structured import ask_json
 from vaultmind.minion.window import windows
 from vaultmind.plural import counted
 from vaultmind.ports import Generator
+from vaultmind.session.recall import key_of
 from vaultmind.types import Fact, Message, Prompt, Role, Turn
 from vaultmind.vault.oneline import one_line
 

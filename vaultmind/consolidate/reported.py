@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from vaultmind.consolidate.ground import share_of, stands, supported, unsaid
 from vaultmind.consolidate.merge import is_known
 from vaultmind.consolidate.settle import bring_in, known_facts, retell
-from vaultmind.consolidate.talk import day_of, gives_orders, key_of, own_words
+from vaultmind.consolidate.talk import day_of, gives_orders, own_words
 from vaultmind.consolidate.types import (
     MEANS,
     SECTION_OF,
@@ -32,6 +32,7 @@ from vaultmind.memory.wording import pick, sensitive
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import recap_block
 from vaultmind.session.files import read_session, recallable
+from vaultmind.session.recall import key_of
 from vaultmind.session.summary import Line, source_bullet, unkept
 from vaultmind.types import Caller, Message, Section
 from vaultmind.vault.oneline import one_line

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from vaultmind.consolidate.talk import day_of, key_of
+from vaultmind.consolidate.talk import day_of
 from vaultmind.consolidate.types import (
     SECTION_OF,
     Candidate,
@@ -36,6 +36,7 @@ from vaultmind.memory.wording import sensitive
 from vaultmind.redact import mask
 from vaultmind.session import active
 from vaultmind.session.files import iso, plain_text, read_text, recallable
+from vaultmind.session.recall import key_of
 from vaultmind.session.sentences import LANGUAGES, headings
 from vaultmind.tokens import count
 from vaultmind.types import Fact, MemoryWrite, Message, MessageRef, Outcome

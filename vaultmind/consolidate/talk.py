@@ -16,6 +16,7 @@ from vaultmind.language.reader import Intent, intent_of
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
 from vaultmind.redact import MARK, mask, private_spans
+from vaultmind.session.recall import key_of
 from vaultmind.session.summary import unkept
 from vaultmind.types import Message, Role
 from vaultmind.vault.oneline import one_line
@@ -77,11 +78,6 @@ class Talk:
     said: tuple[Utterance, ...]
     days: Mapping[str, date] = field(default_factory=dict)
     """The day of each message by its key, where it has one."""
-
-
-def key_of(message: Message) -> str:
-    """Return what a message is called everywhere: its id, or its block where it has none."""
-    return message.id or message.block
 
 
 def day_of(message: Message) -> datetime | None:

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaultmind.episodes.note import adapter, parsed
+from vaultmind.episodes.note import parsed
 from vaultmind.episodes.types import Episode, Offer
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.tables import adapter
 from vaultmind.vault.files import FileStat, FileText, VaultReader
 from vaultmind.vault.paths import AGENT_NAME, SESSION_ID, VaultPaths
 

@@ -14,8 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vaultmind.episodes.types import (
     RESULTS,
@@ -29,13 +28,11 @@ from vaultmind.episodes.types import (
     time_of,
 )
 from vaultmind.errors import BadArgument
+from vaultmind.tables import adapter
 from vaultmind.vault.edits import PropertyValue, end_line, newline_of, set_property
 from vaultmind.vault.nesting import comment
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.properties import FrontMatter, front_matter, words_of
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 VERBS: dict[EventKind, str] = {
     "read": "read", "hit": "found", "edit": "edited", "delta": "saw", "decision": "decided",
@@ -122,14 +119,6 @@ def numbered(events: Iterable[Event], text: str, hides: Hides) -> list[Event]:
     while hides(f"e{first}"):
         first += 1
     return [replace(event, block=f"e{number}") for number, event in enumerate(events, first)]
-
-
-@cache
-def adapter(of: object) -> TypeAdapter[Any]:
-    """Return what reads and writes a dataclass as JSON, and raises ValueError for another's."""
-    from pydantic import TypeAdapter  # takes its time
-
-    return TypeAdapter(of)  # type: ignore[arg-type]
 
 
 def _ticked(text: str) -> str:

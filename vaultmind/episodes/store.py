@@ -19,7 +19,6 @@ from typing import Any, Literal
 
 from vaultmind.episodes.causal import links_of
 from vaultmind.episodes.files import EpisodeFiles, Listed
-from vaultmind.episodes.note import adapter
 from vaultmind.episodes.types import (
     CausalLink,
     Episode,
@@ -29,6 +28,7 @@ from vaultmind.episodes.types import (
 )
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.redact import mask
+from vaultmind.tables import adapter
 
 FILE, VERSION = "episodes.db", 5
 """Raise the version when the same note would give other rows."""

@@ -14,22 +14,19 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
-from functools import cache
 from heapq import merge
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.language.words import saying
 from vaultmind.memory.brain import Move
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
+from vaultmind.tables import adapter
 from vaultmind.types import Caller, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 EXTRACTED = "extracted"
 """`how` of a fact that extraction found: in a brain's comment, and in the audit."""
@@ -116,17 +113,10 @@ def render_line(line: AuditLine) -> str:
     return json.dumps(kept, ensure_ascii=False) + "\n"
 
 
-@cache
-def _reader() -> TypeAdapter[AuditLine]:
-    from pydantic import TypeAdapter  # takes its time
-
-    return TypeAdapter(AuditLine)
-
-
 def parse_line(raw: str, device: str = "") -> AuditLine | None:
     """Return what a line of an audit file says; None for one that cannot be read."""
     try:
-        line = _reader().validate_json(raw)
+        line: AuditLine = adapter(AuditLine).validate_json(raw)
     except ValueError:
         return None
     id = line.id or hashlib.sha256(raw.strip().encode()).hexdigest()[:8]

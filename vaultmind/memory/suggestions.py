@@ -22,7 +22,7 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind import errors
@@ -32,6 +32,7 @@ from vaultmind.memory.brain import PlacedFact, add_item, block_ids, new_block, p
 from vaultmind.memory.changes import quoted
 from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.redact import mask
+from vaultmind.tables import adapter
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
 from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.edits import line_span, newline_of, with_newlines
@@ -40,8 +41,6 @@ from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
     from vaultmind.memory.writing import Facts
 
 State = Literal["waiting", "accepted", "rejected"]
@@ -115,19 +114,12 @@ def parse(text: str) -> tuple[Suggestion, ...]:
     return tuple(one for placed in parse_brain(text).facts if (one := _suggestion(placed, text)))
 
 
-@cache
-def _reader() -> TypeAdapter[Meta]:
-    from pydantic import TypeAdapter  # takes its time
-
-    return TypeAdapter(Meta)
-
-
 def _suggestion(placed: PlacedFact, text: str) -> Suggestion | None:
     """Return a task as a suggestion; None for a line of the person's own."""
     first = text[placed.start : placed.tree_end].split("\n", maxsplit=1)[0]
     match, box = _META.search(first), _BOX.match(first)
     try:
-        meta = _reader().validate_json(match[1] if match else "")
+        meta = adapter(Meta).validate_json(match[1] if match else "")
     except ValueError:
         return None
     if not all(AGENT_NAME.fullmatch(one) for one in (meta.agent, meta.by)):

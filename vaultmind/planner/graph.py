@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
+from vaultmind.index.ties import folded
 from vaultmind.planner.code import INSTALL, endings, language, language_of
 from vaultmind.planner.names import folder_of
 from vaultmind.planner.types import FileRecord, Link
@@ -33,6 +34,7 @@ _TEST_MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
+_folded = lru_cache(maxsize=65_536)(folded)
 Edge = tuple[str, str]
 """How (`import`, `link`, `embed`, `tests`), and the file at the other end."""
 
@@ -273,11 +275,6 @@ def _key(path: str) -> str:
     """Return what a file is looked up by: its name up to the first dot, folded."""
     name = path.rpartition("/")[2].lstrip(".").partition(".")[0]
     return unicodedata.normalize("NFC", name).casefold().replace("-", "_")
-
-
-@lru_cache(maxsize=65_536)
-def _folded(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold().removesuffix(".md")
 
 
 @lru_cache(maxsize=65_536)

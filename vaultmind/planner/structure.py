@@ -9,9 +9,8 @@ import time
 import zlib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vaultmind import __version__
 from vaultmind.errors import IndexUnavailable, NotFound, PathRefused, UnreadableNote, VaultNotFound
@@ -23,6 +22,7 @@ from vaultmind.planner.names import WordTable, path_words, told_by
 from vaultmind.planner.records import record_of
 from vaultmind.planner.types import CacheStatus, FileRecord
 from vaultmind.ports import Clock
+from vaultmind.tables import adapter
 from vaultmind.types import PERSON, Progress
 from vaultmind.vault.files import FileStat
 
@@ -249,7 +249,7 @@ class Structure:
         try:
             with self._store as store:
                 store.executemany("DELETE FROM records WHERE path = ?", [(it,) for it in changed])
-                rows = [(path, _adapter().dump_json(it)) for path, it in changed.items() if it]
+                rows = [(path, adapter(Kept).dump_json(it)) for path, it in changed.items() if it]
                 store.executemany("INSERT INTO records VALUES (?, ?)", rows)
         except sqlite3.Error as error:
             log.warning("%s cannot be written: %s", self._database, error)
@@ -263,7 +263,7 @@ class Structure:
             log.warning("%s is made anew: %s", self._database, error)
             self._database.unlink(missing_ok=True)
             rows = self._rows()
-        self._kept = {name: _adapter().validate_json(row) for name, row in rows}
+        self._kept = {name: adapter(Kept).validate_json(row) for name, row in rows}
         self._graph_due = {path: record for path, (record, _) in self._kept.items()}
         self._names_due = dict(self._graph_due)
         self.version += 1
@@ -279,10 +279,3 @@ class Structure:
                 "CREATE TABLE records (path TEXT PRIMARY KEY, kept BLOB)"
             )
         return store.execute("SELECT path, kept FROM records").fetchall()
-
-
-@cache
-def _adapter() -> Any:  # noqa: ANN401
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Kept)

@@ -31,21 +31,23 @@ SHORT = 4
 """Words of "no, it's on Thursday", which gives but another value."""
 SURE, MEANT = 0.45, 0.6
 """Score from which a note, and a fact, answer a question by their meaning."""
-ME = {
-    "me",
-    "myself",
-    "mnie",
-    "mną",
-    "mi",
-    "mój",
-    "moja",
-    "moje",
-    "moim",
-    "меня",
-    "мне",
-    "мной",
-    "mich",
-}
+ME = frozenset(
+    [
+        "me",
+        "myself",
+        "mnie",
+        "mną",
+        "mi",
+        "mój",
+        "moja",
+        "moje",
+        "moim",
+        "меня",
+        "мне",
+        "мной",
+        "mich",
+    ]
+)
 """Words of a recall that mean everything about the person."""
 Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
 """Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""

@@ -139,7 +139,7 @@ def dated(said: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def key_of(message: Message) -> str:
-    """Return what names a message in a context: its own id, else its block id."""
+    """Return what a message is called everywhere: its own id, else its block id."""
     return message.id or message.block
 
 
