@@ -25,8 +25,8 @@ from vaultmind.index.ties import store_ties
 from vaultmind.index.words.terms import index_terms
 from vaultmind.ports import Report, silent
 from vaultmind.types import Chunk, Fault, Progress
-from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileStat, FileText, VaultReader
+from vaultmind.vault.scan import Rules
 
 MIN_MESSAGE_TOKENS = 10
 """Shorter messages ("ok, thanks") are found by their words alone."""
