@@ -169,8 +169,7 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Conversations(self.reader, self.gate, hidden, vectors, config)
+        self.talks = Conversations(self.reader, self.gate, self.tombstones.hidden, config)
         logged = Unkept(self.reader, self.gate.hide_request).look
 
         def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
@@ -198,7 +197,7 @@ class App:
             hides=self.tombstones.hides,
             talks=self.talks,
             memory=self.long_term,
-            vector=self.index.message_vectors.query_vector,
+            meaning=self.index.message_meaning,
             config=config,
             excludes=self.index.outlet.excludes,
         )
