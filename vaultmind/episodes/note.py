@@ -29,10 +29,16 @@ from vaultmind.episodes.types import (
 )
 from vaultmind.errors import BadArgument
 from vaultmind.tables import adapter
-from vaultmind.vault.edits import PropertyValue, end_line, newline_of, set_property
-from vaultmind.vault.nesting import comment
+from vaultmind.vault.files import end_line, newline_of
 from vaultmind.vault.oneline import escape, one_line, unescape
-from vaultmind.vault.properties import FrontMatter, front_matter, words_of
+from vaultmind.vault.properties import (
+    FrontMatter,
+    PropertyValue,
+    front_matter,
+    set_property,
+    words_of,
+)
+from vaultmind.vault.transcript import comment
 
 VERBS: dict[EventKind, str] = {
     "read": "read", "hit": "found", "edit": "edited", "delta": "saw", "decision": "decided",
