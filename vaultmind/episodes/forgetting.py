@@ -17,9 +17,9 @@ from vaultmind.memory.forget.taking import Erasable, Wanted, without_all, withou
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
 from vaultmind.types import Fact, Scrubbed
-from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.properties import set_property
 
 if TYPE_CHECKING:
     from vaultmind.episodes.recorder import Episodes

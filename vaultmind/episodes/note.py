@@ -32,11 +32,18 @@ from vaultmind.episodes.types import (
 from vaultmind.errors import BadArgument
 from vaultmind.memory.forget.taking import sentences
 from vaultmind.tables import adapter
-from vaultmind.vault.edits import PropertyValue, end_line, newline_of, set_property
-from vaultmind.vault.nesting import comment
+from vaultmind.vault.files import end_line, newline_of
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.properties import FrontMatter, body_start, front_matter, words_of
+from vaultmind.vault.properties import (
+    FrontMatter,
+    PropertyValue,
+    body_start,
+    front_matter,
+    set_property,
+    words_of,
+)
+from vaultmind.vault.transcript import comment
 
 VERBS: dict[EventKind, str] = {
     "read": "read", "hit": "found", "edit": "edited", "delta": "saw", "decision": "decided",

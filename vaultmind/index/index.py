@@ -171,9 +171,12 @@ class Index:
         """Return the files that are indexed as they were read; raises IndexUnavailable."""
         return file_rows(self._database, paths)
 
-    def refresh(self, paths: Iterable[str]) -> None:
-        """Index the vault-relative paths as they stand on disk now (or drop them)."""
-        self._sync.refresh(paths)
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
+        """Index the vault-relative paths as they stand on disk now (or drop them).
+
+        With `patience` it waits no longer than so many seconds for its turn.
+        """
+        self._sync.refresh(paths, patience)
         self._embedding.wake()
 
     # --- the sync thread -----------------------------------------------------------------

@@ -28,9 +28,9 @@ from vaultmind.index.taken import MACHINE_MADE, FolderRules, governs, shape_of
 from vaultmind.index.words.language import detect
 from vaultmind.redact import blank_passages, unmarked
 from vaultmind.types import Chunk
-from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.scan import Rules
 
 NamedLines = tuple[int, int, str]
 """First and last line, counted from 1, and the qualified name of what stands there, or nothing."""

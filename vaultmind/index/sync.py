@@ -25,8 +25,8 @@ from vaultmind.index.ties import store_ties
 from vaultmind.index.words.terms import index_terms
 from vaultmind.ports import Report, silent
 from vaultmind.types import Chunk, Fault, Progress
-from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileStat, FileText, VaultReader
+from vaultmind.vault.scan import Rules
 
 MIN_MESSAGE_TOKENS = 10
 """Shorter messages ("ok, thanks") are found by their words alone."""
@@ -123,16 +123,17 @@ class Sync:
         self._stopped = True
         self.mark([])
 
-    def refresh(self, paths: Iterable[str]) -> None:
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
         """Index files as they stand on disk now, or drop them; and all below folders (`A/`).
 
-        Raises VaultNotFound while nothing is there at all: an unplugged disk drops no file.
+        With `patience` it waits no longer than so many seconds behind another batch, and leaves it
+        at that. Raises VaultNotFound while nothing is there: an unplugged disk drops no file.
         """
         self._folder.check()
         found: set[str] = set()
         for path in filter(_is_storable, paths):
             found.update(self._changed(path) if path.endswith("/") else (path,))
-        self._process(sorted(found), silent)
+        self._process(sorted(found), silent, patience)
 
     def reconcile(self, report: Report = silent) -> None:
         """Compare the whole folder with the database and index the difference.
@@ -182,12 +183,14 @@ class Sync:
         named = {fault.path: fault for fault in self.scan_faults}
         return tuple({**named, **{row[0]: Fault(*row) for row in rows}}.values())
 
-    def _process(self, paths: Sequence[str], report: Report) -> None:
+    def _process(self, paths: Sequence[str], report: Report, patience: float = -1) -> None:
         """Read and store files in batches that keep a transaction short."""
         report(Progress(0, len(paths), "indexing text"))
         done = 0
         while done < len(paths) and not self._stopped:
-            with self._lock:
+            if not self._lock.acquire(timeout=patience):
+                return
+            try:
                 batch: list[Prepared] = []
                 until = time.monotonic() + _BATCH_SECONDS
                 while done < len(paths) and len(batch) < _BATCH_FILES and time.monotonic() < until:
@@ -196,6 +199,8 @@ class Sync:
                 with self._database.write():
                     for prepared in batch:
                         store(self._database, prepared, self._min_tokens)
+            finally:
+                self._lock.release()
             report(Progress(done, len(paths), "indexing text"))
 
     def _read(self, path: str) -> Prepared:

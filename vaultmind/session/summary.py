@@ -24,11 +24,11 @@ from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_oft
 from vaultmind.session.unkept import keeping, orders_memory, unkept
 from vaultmind.tokens import count
 from vaultmind.types import Message
-from vaultmind.vault import edits
-from vaultmind.vault.bullets import Bullet, bullets
-from vaultmind.vault.nesting import comment
+from vaultmind.vault import properties
 from vaultmind.vault.oneline import escape, one_line
+from vaultmind.vault.parts import Bullet, bullets
 from vaultmind.vault.properties import front_matter
+from vaultmind.vault.transcript import comment
 
 __all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
@@ -345,8 +345,8 @@ def rendered(rolling: Rolling) -> str:
     """Return a summary's file."""
     text = ""
     for name in (*NAMES, "messages"):
-        text = edits.set_property(text, name, getattr(rolling, name))
-    text = edits.set_property(text, "tokens", tokens_of(rolling))
+        text = properties.set_property(text, name, getattr(rolling, name))
+    text = properties.set_property(text, "tokens", tokens_of(rolling))
     return f"{text}\n{sections(rolling, source_bullet)}\n"
 
 
