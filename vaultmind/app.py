@@ -14,7 +14,7 @@ from vaultmind.config import Config, device_name
 from vaultmind.consolidate.types import Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
-from vaultmind.episodes.opening import Episodes
+from vaultmind.episodes.recorder import Episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Shared, open_embedder
 from vaultmind.index.index import Index
@@ -109,9 +109,9 @@ class App:
         self._device_name = device_name(config.state_dir)
         self._open_gate()
         self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
-        """What agents did for a task: `recorder`, `files`, `tables`."""
+        """What agents do for tasks."""
         self.erasing = EpisodesErasing(self.index.erasing, self.episodes, lambda: self.watching)
-        self.watching = open_watching(self.episodes.recorder, self.sources, clock)
+        self.watching = open_watching(self.episodes, self.sources, clock)
         self._open_talks()
         self._open_outlets()
         most, idle = config.extraction.max_facts, self.sessions.end_idle
@@ -204,7 +204,7 @@ class App:
         self.index.start()
         self.sources.start()
         self.noticing.start()
-        self.episodes.start(tends=tends)
+        self.episodes.follow(tends=tends)
         for one in (self.following, self.consolidation) if tends else ():
             one.start()
 

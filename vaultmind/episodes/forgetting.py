@@ -9,26 +9,20 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.files import OFFERS, EpisodeFiles
-from vaultmind.episodes.note import (
-    LONG_TASK,
-    NO_TASK,
-    parsed,
-    placed_events,
-    title_span,
-)
+from vaultmind.episodes.note import LONG_TASK, NO_TASK, parsed, placed_events, title_span
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref, Summaries
 from vaultmind.memory.forget.taking import Erasable, Wanted, without_all, without_sentences
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
-from vaultmind.types import PERSON, Fact, Scrubbed
+from vaultmind.types import Fact, Scrubbed
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.properties import set_property
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.opening import Episodes
+    from vaultmind.episodes.recorder import Episodes
     from vaultmind.episodes.watch import Watching
 
 
@@ -141,7 +135,7 @@ class EpisodesErasing:
         episodes, faults = self._episodes, list[str]()
         for name in sorted(filter(None, set(map(episodes.files.name_of, touched)))):
             try:
-                episodes.recorder.drop_offers(name, PERSON)
+                episodes.drop_offers(name)
             except VaultMindError as error:
                 faults.append(f"what plans offered in {name} could not be removed ({error})")
         scrubbed = self._inner.scrub(touched)

@@ -73,7 +73,7 @@ def context_plan(
     frame = _fenced_tokens("x", source.name) + FRAME_SLACK if agents else 0
     within = replace(asked, token_budget=token_budget - frame)
     plan = app.planner.plan(within, call.caller)
-    leave(app.episodes.recorder, asked, plan, app.target(call.caller, ""), call.caller)
+    leave(app.episodes, asked, plan, app.target(call.caller, ""), call.caller)
     budget = plain(plan.budget_report)
     text = plan.context.text
     if agents:  # the fence around the context is counted in
