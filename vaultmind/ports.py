@@ -137,8 +137,11 @@ class MessageFinder(Protocol):
 class FileIndexer(Protocol):
     """Brings the index up to date with single files, at once."""
 
-    def refresh(self, paths: Iterable[str]) -> None:
-        """Index the vault-relative paths as they stand on disk now (or drop them)."""
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
+        """Index the vault-relative paths as they stand on disk now (or drop them).
+
+        With `patience` it waits no longer than so many seconds for its turn.
+        """
         ...
 
     def mark(self, paths: Iterable[str]) -> None:
