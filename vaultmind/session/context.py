@@ -16,19 +16,23 @@ from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
 from vaultmind.ports import MessageMeaning
 from vaultmind.session import parts, subagents, summary
+from vaultmind.session.active import speaks_of
 from vaultmind.session.conversation import Conversations, View
-from vaultmind.session.files import Hides, Shows
+from vaultmind.session.files import Hides, Shows, plain_text
 from vaultmind.session.longterm import Ask, LongTerm
 from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
 from vaultmind.session.recall import EARLIER, RecallRequest, dated, key_of, recall
 from vaultmind.session.sentences import context_words
-from vaultmind.session.start import Beginning, start_context
+from vaultmind.session.start import others_text, readable, start_texts
 from vaultmind.session.window import Picked, pick, waiting
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import agent_name
+from vaultmind.vault.parts import without_hidden
+from vaultmind.vault.paths import SESSION_ID, agent_name
 
+START: tuple[PartName, ...] = ("identity", "brain", "active context")
+"""What an agent knows when a conversation begins."""
 START_SHARE, START_TOKENS = 0.3, 240
 """Of a budget, that identity, brain and active context take even if all others want room; or so
 many tokens, where half of it holds them."""
@@ -216,31 +220,53 @@ class _Draft:
 
         Within its share, or in all there is where there is no conversation.
         """
-        paths, agent = self.by.reader.paths, self.request.agent
-        wanted = {paths.identity(agent)} if self.wants("identity") else set()
-        wanted |= {paths.brain(agent)} if self.wants("brain") else set()
-        if self.wants("active context") and not self.request.task:
-            wanted.add(paths.active_context(agent))
-        heading = f"{self.words['active']}\n"
-        room = self.left - self.frame * len(wanted)
+        paths, request = self.by.reader.paths, self.request
+        files: dict[PartName, str] = {
+            "identity": paths.identity(request.agent),
+            "brain": paths.brain(request.agent),
+            "active context": paths.active_context(request.agent),
+        }
+        unwanted = request.without | ({"active context"} if request.task else set())
+        files = {name: path for name, path in files.items() if name not in unwanted}
+        heading = "" if request.untitled else f"{self.words['active']}\n"
+        room = self.left - self.frame * len(files)
         if self.view:
             share = int(START_SHARE * self.budget)
             room = min(room, max(share, min(START_TOKENS, self.budget // 2)))
         room -= count(heading)
-        if wanted and room < 1:
+        if files and room < 1:
             self.drop("identity, brain and active context")
-        if not wanted or room < 1:
+        if not files or room < 1:
             return
-        start = start_context(
-            self.by.reader,
-            Beginning(agent, self.caller, room, self.view.session if self.view else ""),
-            shows=lambda path, caller: path in wanted and self.by.shows(path, caller),
-            hides=self.by.hides,
-        )
-        for one in start.parts:
-            text = heading * (one.name == "active context") + one.text
-            self.add(replace(one, text=text, tokens=count(text)))
-        self.dropped.extend(start.dropped)
+        shown = [name for name, path in files.items() if self.by.shows(path, self.caller)]
+        texts = {name: readable(self.by.reader, files[name], self.dropped) for name in shown}
+        identity, brain = texts.get("identity", ""), texts.get("brain", "")
+        active = self._last_time(texts.get("active context", ""))
+        fit = start_texts(identity, brain, active, room, self.dropped)
+        for name, text in zip(START, fit, strict=True):
+            if text:
+                titled = f"{heading}{text}" if name == "active context" else text
+                self.add(Part(name, titled, count(titled), (files[name],)))
+
+    def _last_time(self, text: str) -> str:
+        """Return what an active context tells, and what is told of other conversations.
+
+        Nothing that it says of this very one, and nothing that is hidden or not to be seen.
+        """
+        paths, request, told = self.by.reader.paths, self.request, speaks_of(text)
+        record = paths.active_context(request.agent).removesuffix(".md")
+        last = without_hidden(text, lambda block: self.by.hides(request.agent, record, block))
+        others = (one for one in request.others if f"/{one.session}]]" not in told)
+        seen = [
+            one
+            for one in others
+            if self.by.shows(paths.session(request.agent, one.session), self.caller)
+        ]
+        own = self.view.session if self.view else request.session
+        if own and own in SESSION_ID.findall(told):
+            self.drop("active context", "it is of this conversation")
+            last = ""
+        return f"{plain_text(last)}\n\n{others_text(seen)}".strip()
 
     def add_earlier(self) -> float:
         """Add what was said earlier and matters; return how good the best match is.
@@ -314,6 +340,8 @@ class _Draft:
         """Add what lasting memory says, and what comes to mind through it."""
         view, memory = self.view, self.beside_window("memory")
         near = self.beside_window("associations", memory)
+        if not self.wants("memory", "associations"):
+            return
         if not (memory or near):
             self.drop("lasting memory")
             return

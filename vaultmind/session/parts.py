@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from vaultmind.session.active import Recent
 
 PartName = Literal[
     "identity", "brain", "active context", "summary", "earlier", "memory", "associations",
@@ -40,6 +43,10 @@ class BuildRequest:
     """Texts that the host was given in this conversation already: not recalled again."""
     fresh: bool = False
     """Nothing of the conversation is written down yet: none is looked at, not the latest either."""
+    others: tuple[Recent, ...] = ()
+    """Other conversations of the last days, the newest first, which are told of in a line each."""
+    untitled: bool = False
+    """Whether the surface names the parts itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from vaultmind.errors import BadArgument
 from vaultmind.index.words.language import detect
 from vaultmind.memory.brain import (
     MEND,
@@ -21,16 +19,13 @@ from vaultmind.memory.brain import (
     sound_text,
 )
 from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
-from vaultmind.session.active import Recent, speaks_of
-from vaultmind.session.files import Hides, Shows, plain_text, read_text
-from vaultmind.session.parts import NO_ROOM, Dropped, Part, PartName
+from vaultmind.session.active import Recent
+from vaultmind.session.files import plain_text, read_text
+from vaultmind.session.parts import NO_ROOM, Dropped
 from vaultmind.session.sentences import headings
 from vaultmind.session.summary import section_text
 from vaultmind.tokens import clip, count
-from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.parts import without_hidden
-from vaultmind.vault.paths import SESSION_ID, agent_name
 
 ACTIVE_TOKENS = 120
 """Where the last conversation stopped has so much room, or half of a budget that is small."""
@@ -42,78 +37,29 @@ _IMPORTANCE = {"current": 0, None: 1, "decisions": 2, "preferences": 3, "user": 
 """Sections whose facts go first; `None` is a heading of the person's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartContext:
-    """The context at session start, within its budget."""
+def start_texts(
+    identity: str, facts: str, active: str, room: int, dropped: list[Dropped]
+) -> tuple[str, str, str]:
+    """Return as much of an identity, a brain and an active context as there is room for.
 
-    agent: str
-    parts: tuple[Part, ...]
-    tokens: int
-    dropped: tuple[Dropped, ...] = ()
-    """What did not fit or could not be read, and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """Whose conversation begins, and what else is to be known of it."""
-
-    agent: str
-    caller: Caller
-    max_tokens: int = 800
-    session: str = ""
-    """The conversation's own, where it goes on: nothing is told of it."""
-    others: tuple[Recent, ...] = ()
-    """Other conversations of the last days, the newest first."""
-
-
-def start_context(
-    reader: VaultReader, begins: Beginning, *, shows: Shows, hides: Hides
-) -> StartContext:
-    """Return what an agent knows at the start, in as many tokens as it may have.
-
-    Only files that `shows` lets the caller see are read; a missing or damaged one is left out,
-    and so is what `hides` knows for forgotten.
+    What is left out is added to `dropped`, with the reason.
     """
-    if begins.max_tokens < 1:
-        raise BadArgument("max_tokens", begins.max_tokens, "1 or more")
-    agent, dropped, paths = agent_name(begins.agent), list[Dropped](), reader.paths
-    files = (paths.identity(agent), paths.brain(agent), paths.active_context(agent))
-    identity, facts, last = (
-        _readable(reader, path, dropped) if shows(path, begins.caller) else "" for path in files
-    )
-    record = files[2].removesuffix(".md")
-    last = without_hidden(last, lambda block: hides(agent, record, block))
-    others = _others(reader, begins, shows, speaks_of(last))
-    if begins.session and begins.session in SESSION_ID.findall(speaks_of(last)):
-        dropped.append(Dropped("active context", "it is of this conversation"))
-        last = ""
-    identity, active = plain_text(identity), f"{plain_text(last)}\n\n{others}".strip()
-    facts = _current(facts, dropped)
+    identity, facts = plain_text(identity), _current(facts, dropped)
     brain = plain_text(with_days(facts))
-    left = begins.max_tokens - min(count(active), ACTIVE_TOKENS, begins.max_tokens // 2)
+    left = room - min(count(active), ACTIVE_TOKENS, room // 2)
     identity = _cut(identity, left - min(count(brain), left // 2), "identity", dropped)
     brain = _cut_brain(facts, left - count(identity), dropped)
-    left = begins.max_tokens - count(identity) - count(brain)
-    active = _cut(active, left, "active context", dropped)
-    names: tuple[PartName, ...] = ("identity", "brain", "active context")
-    shown = zip(names, (identity, brain, active), files, strict=True)
-    parts = tuple(Part(name, text, count(text), (path,)) for name, text, path in shown if text)
-    return StartContext(agent, parts, sum(part.tokens for part in parts), tuple(dropped))
+    left = room - count(identity) - count(brain)
+    return identity, brain, _cut(active, left, "active context", dropped)
 
 
-def _others(reader: VaultReader, begins: Beginning, shows: Shows, told: str) -> str:
-    """Return what goes on in other conversations, and what was before the one that is `told`."""
-    seen = [
-        one
-        for one in begins.others
-        if shows(reader.paths.session(begins.agent, one.session), begins.caller)
-        and f"/{one.session}]]" not in told
-    ]
-    titles = headings(detect("\n".join(one.line for one in seen)) or "en")
+def others_text(others: Sequence[Recent]) -> str:
+    """Return what goes on in other conversations, and what was before the last one."""
+    titles = headings(detect("\n".join(one.line for one in others)) or "en")
     shown, room = list[str](), OTHERS_TOKENS
     for running, title in ((True, titles["beside"]), (False, titles["before"])):
         lines = []
-        for one in seen:
+        for one in others:
             if one.running == running and (cost := count(f"- {one.line}")) <= room:
                 lines.append(one.line)
                 room -= cost
@@ -121,7 +67,7 @@ def _others(reader: VaultReader, begins: Beginning, shows: Shows, told: str) -> 
     return "\n\n".join(shown)
 
 
-def _readable(reader: VaultReader, path: str, dropped: list[Dropped]) -> str:
+def readable(reader: VaultReader, path: str, dropped: list[Dropped]) -> str:
     """Return what can be read of a file; what cannot is named, and how to mend it."""
     text, reason = read_text(reader, path)
     mend = MEND
