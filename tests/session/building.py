@@ -100,7 +100,7 @@ class Shelf:
     def recall(self, ask: Ask) -> Brought:
         """Return what it says."""
         text = clip(self.says, ask.room_tokens)
-        return Brought(Part("memory", text, count(text), ("Notes.md",)) if text else None)
+        return [Part("memory", text, count(text), ("Notes.md",))] if text else [], []
 
 
 @dataclass

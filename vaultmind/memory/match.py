@@ -91,9 +91,14 @@ def asked_about(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
     asked = _hard(content(words))
     for at, fact in enumerate(facts):
         said = content(fact.text)
-        if asked and all(any(_begin_alike(word, one) for one in said) for word in asked):
+        if asked and all(is_among(word, said) for word in asked):
             held.add(at)
     return tuple(sorted({*match.found, *held}))
+
+
+def is_among(word: Word, others: Sequence[Word]) -> bool:
+    """Tell whether a word is one of some others, in a form that a rule knows or not."""
+    return any(_begin_alike(word, one) for one in others)
 
 
 def _begin_alike(one: Word, other: Word) -> bool:

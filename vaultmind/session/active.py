@@ -83,10 +83,7 @@ class ActiveContextFile:
 
     def read(self, agent: str, path: str, now: datetime) -> Leaves:
         """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-        text = self._reader.read(path).text
-        transcript = parse_session(text)
-        shown = files.recallable(agent, path, text, self._hides, transcript=transcript)
-        told = keeping([one for one, _ in shown])
+        transcript, told = _told(self._reader, agent, path, self._hides)
         language, prefix = language_of(told), files.session_of(path).replace("_", "-")
         whole, rest = Rolling(language=language), told
         while len(rest) > TAIL + BATCH:
@@ -268,6 +265,16 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
     return max(past or times[-1:], default=files.parse_time("1970-01-02T00:00:00+00:00"))
 
 
+def _told(
+    reader: VaultReader, agent: str, path: str, hides: Hides
+) -> tuple[Transcript, Sequence[Message]]:
+    """Return a session as it was read, and its messages that may be told of."""
+    text = reader.read(path).text
+    transcript = parse_session(text)
+    shown = files.recallable(agent, path, text, hides, transcript=transcript)
+    return transcript, keeping([one for one, _ in shown])
+
+
 @dataclass(frozen=True, slots=True)
 class Recent:
     """Another conversation, as the start of one tells of it."""
@@ -283,13 +290,10 @@ def recent_of(reader: VaultReader, agent: str, session: str, hides: Hides) -> Re
     """Return what is told of a session in a line; None for one that says nothing."""
     path = reader.paths.session(agent, session)
     try:
-        text = reader.read(path).text
+        transcript, told = _told(reader, agent, path, hides)
     except (NotFound, UnreadableNote):
         return None
-    transcript = parse_session(text)
-    shown = files.recallable(agent, path, text, hides, transcript=transcript)
     meta = transcript.meta
-    told = keeping([one for one, _ in shown])
     title = meta.topics[0] if meta.source and meta.topics else title_of(told)
     when = meta.started[:16].replace("T", " ")
     line = f"{', '.join(filter(None, (when, where_of(meta))))}: {title}"

@@ -190,20 +190,15 @@ class _Draft:
     def add_pending(self) -> None:
         """Pay for what waits for an answer, which is shown to the letter.
 
-        Where there is no room the oldest go first; the newest is cut, with a mark, if it must be.
+        Where there is no room for all of it the newest stands alone; it is cut, with a mark, if it
+        must be.
         """
         texts = self.asked.texts if self.wants("window") else ()
-        lines: list[str] = []
-        for text in reversed(texts):
-            line = f"{self.words['user']}: {text}"
-            left = self.room - count("\n".join(["", *lines]))
-            if count(line) > left:
-                lines = lines or [clip(line, left)]
-                self.drop("a part of the pending messages")
-                break
-            lines.insert(0, line)
-        else:
-            self.whole = bool(texts)
+        lines = [f"{self.words['user']}: {text}" for text in texts]
+        self.whole = count("\n".join(lines)) <= self.room
+        if not self.whole:
+            lines = [clip(lines[-1], self.room)]
+            self.drop("a part of the pending messages")
         self.said = "\n".join(lines)
         self.left -= count(self.said) + self.frame if self.said else 0
 
@@ -220,33 +215,23 @@ class _Draft:
 
         Within its share, or in all there is where there is no conversation.
         """
-        paths, request = self.by.reader.paths, self.request
-        files: dict[PartName, str] = {
-            "identity": paths.identity(request.agent),
-            "brain": paths.brain(request.agent),
-            "active context": paths.active_context(request.agent),
-        }
-        unwanted = request.without | ({"active context"} if request.task else set())
-        files = {name: path for name, path in files.items() if name not in unwanted}
+        by, request, paths = self.by, self.request, self.by.reader.paths
+        places = paths.identity, paths.brain, paths.active_context
+        files = {name: place(request.agent) for name, place in zip(START, places, strict=True)}
+        names = [name for name in files if self.wants(name) and by.shows(files[name], self.caller)]
+        names = [name for name in names if not (request.task and name == "active context")]
+        read = {name: readable(by.reader, files[name], self.dropped) for name in names}
         heading = "" if request.untitled else f"{self.words['active']}\n"
-        room = self.left - self.frame * len(files)
+        room = self.left - self.frame * len(names) - count(heading)
         if self.view:
             share = int(START_SHARE * self.budget)
-            room = min(room, max(share, min(START_TOKENS, self.budget // 2)))
-        room -= count(heading)
-        if files and room < 1:
-            self.drop("identity, brain and active context")
-        if not files or room < 1:
-            return
-        shown = [name for name, path in files.items() if self.by.shows(path, self.caller)]
-        texts = {name: readable(self.by.reader, files[name], self.dropped) for name in shown}
-        identity, brain = texts.get("identity", ""), texts.get("brain", "")
-        active = self._last_time(texts.get("active context", ""))
-        fit = start_texts(identity, brain, active, room, self.dropped)
+            room = min(room, max(share, min(START_TOKENS, self.budget // 2)) - count(heading))
+        identity, brain, active = (read.get(name, "") for name in START)
+        active = self._last_time(active) if "active context" in names else ""
+        fit = start_texts(identity, brain, active, max(0, room), self.dropped)
         for name, text in zip(START, fit, strict=True):
-            if text:
-                titled = f"{heading}{text}" if name == "active context" else text
-                self.add(Part(name, titled, count(titled), (files[name],)))
+            titled = f"{heading}{text}" if text and name == "active context" else text
+            self.add(Part(name, titled, count(titled), (files[name],)))
 
     def _last_time(self, text: str) -> str:
         """Return what an active context tells, and what is told of other conversations.
@@ -362,9 +347,9 @@ class _Draft:
         except VaultMindError as error:  # the index is being repaired: the rest is there
             self.notes.append(f"Lasting memory could not be asked: {error}")
             return
-        self.add(brought.memory)
-        self.add(brought.associations)
-        self.dropped.extend(brought.dropped)
+        for part in brought[0]:
+            self.add(part)
+        self.dropped.extend(brought[1])
 
     def add_runs(self) -> None:
         """Add a sub-agent's last completed runs, in the place of a conversation."""

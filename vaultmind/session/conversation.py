@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
@@ -77,7 +76,7 @@ class View:
 class Conversation:
     """A session as it stands. `lock` is held for moments, `work` while it is folded."""
 
-    def __init__(self, agent: str, session: str, place: Conversations) -> None:
+    def __init__(self, place: Conversations, agent: str, session: str) -> None:
         self.agent, self.session, self._place = agent, session, place
         self._paths = place.reader.paths
         self.path = self._paths.session(agent, session)
@@ -231,8 +230,7 @@ class Conversations:
         """How much stays whole where the background folds."""
         self._shelf = Shelf(reader)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
-        self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        self._conversation = lru_cache(HELD)(partial(Conversation, self))
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -263,15 +261,6 @@ class Conversations:
         """Finish what is being written and stop."""
         self._stopping.set()
         self._pool.shutdown(cancel_futures=True)
-
-    def _conversation(self, agent: str, session: str) -> Conversation:
-        with self._lock:
-            found = self._held.get((agent, session)) or Conversation(agent, session, self)
-            self._held[agent, session] = found
-            self._held.move_to_end((agent, session))
-            while len(self._held) > HELD:
-                self._held.popitem(last=False)
-            return found
 
     def _follow(self, agent: str, session: str) -> None:
         """Fold what left a conversation's window, a part at a time: who asks goes in between."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -172,11 +172,9 @@ def _stems(text: str, usual: str) -> tuple[str, Counter[str]]:
     return language, Counter(index_terms(text, language)[1].split())
 
 
-_COLUMNS = "number lang speaker stems"
-_ROW = np.dtype([(name, "?") for name in ("said", "asks", "embeds")]
-                + [(name, "i4") for name in _COLUMNS.split()])  # fmt: skip
+_ROW = np.dtype([*((name, "?") for name in ("said", "asks", "embeds")), ("number", "i4")])
 """Of a message: whether it may be found (tools' and the system's only stand between others), asks,
-is long enough to mean something; the number of its block id, and how many stems it has."""
+and is long enough to mean something; the number of its block id."""
 _POSTING = np.dtype([("stem", "i4"), ("at", "i4"), ("often", "f4")])
 
 
@@ -186,10 +184,11 @@ class SegmentIndex:
 
     held: Sequence[Message] = ()
     keys: Sequence[str] = ()
+    languages: Sequence[str] = ()
     rows: NDArray[Any] = field(default_factory=lambda: np.zeros(0, _ROW))
     postings: NDArray[Any] = field(default_factory=lambda: np.zeros(0, _POSTING))
-    numbers: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
-    """Of each language, speaker and stem: the same in an index and in those that it grows into."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """Of stems: the same in an index and in those that it grows into."""
 
     def updated(self, messages: Sequence[Message], least_tokens: int = 0) -> SegmentIndex:
         """Return an index of messages; those that stand in this one from the first on are kept.
@@ -199,32 +198,27 @@ class SegmentIndex:
         pairs = enumerate(zip(self.held, messages, strict=False))
         fewer = min(len(self.held), len(messages))
         same = next((at for at, (old, new) in pairs if old is not new), fewer)
-        spoken = Counter(self.rows["lang"][:same][self.rows["said"][:same]].tolist())
-        rows, postings = list[Any](), list[Any]()
+        languages, rows, postings = [*self.languages[:same]], list[Any](), list[Any]()
+        often = Counter(languages)
         for at, one in enumerate(messages[same:], same):
             is_said, language, found = one.role in ("user", "assistant"), "", Counter[str]()
             if is_said:
-                usual = max(spoken, key=spoken.__getitem__, default=-1)
-                language, found = _stems(one.text, self._name("lang", usual))
-                spoken[number_of(self.numbers["lang"], language)] += 1
-            stems = self.numbers["stem"]
-            postings += [(number_of(stems, stem), at, often) for stem, often in found.items()]
+                usual = max(filter(None, often), key=often.__getitem__, default="")
+                language, found = _stems(one.text, usual)
+            often[language] += 1
+            languages.append(language)
+            postings += [(number_of(self.numbers, stem), at, n) for stem, n in found.items()]
             asks = bool(_ASKS.search(one.text[-MOST_CHARACTERS:]))
-            kinds = is_said, asks, is_said and count(one.text) >= least_tokens
-            names = (("lang", language), ("speaker", one.speaker))
-            numbers = (number_of(self.numbers[kind], name) for kind, name in names)
-            rows.append((*kinds, message_number(one.block), *numbers, found.total()))
-        kept = self.postings[self.postings["at"] < same]
+            embeds = is_said and count(one.text) >= least_tokens
+            rows.append((is_said, asks, embeds, message_number(one.block)))
         return SegmentIndex(
             messages,
             [*self.keys[:same], *map(key_of, messages[same:])],
+            languages,
             np.append(self.rows[:same], np.array(rows, _ROW)),
-            np.append(kept, np.array(postings, _POSTING)),
+            np.append(self.postings[self.postings["at"] < same], np.array(postings, _POSTING)),
             self.numbers,
         )
-
-    def _name(self, kind: str, number: int) -> str:
-        return [*self.numbers[kind], ""][number]
 
     def search(
         self,
@@ -238,22 +232,22 @@ class SegmentIndex:
         `near` says how near they are in meaning. Those `without` need not be found: they are in
         the window.
         """
-        rows, spoken = self.rows, Counter(self.rows["lang"][self.rows["said"]].tolist())
-        common = [self._name("lang", one) for one, _ in spoken.most_common(MAX_LANGUAGES)]
-        terms = query_terms(text, [one for one in common if one])
+        spoken = Counter(filter(None, self.languages)).most_common(MAX_LANGUAGES)
+        terms = query_terms(text, [one for one, _ in spoken])
         terms = [one for one in terms if one.stems and not one.stop]
-        speakers = [_names(one) for one in self.numbers["speaker"]]
-        names = frozenset[str]().union(*speakers)
-        named = names & _names(text) if len(names) > 1 else frozenset[str]()
+        names = {one: _names(one) for one in {message.speaker for message in self.held}}
+        every = frozenset[str]().union(*names.values())
+        named = every & _names(text) if len(every) > 1 else frozenset[str]()
         about = [term for term in terms if term.plain not in named] or terms
         telling = len(telling_terms(about))
-        if not (telling and len(rows)):
+        if not (telling and self.held):
             return Answer()
-        said, asks = rows["said"], rows["asks"]
+        said, asks = self.rows["said"], self.rows["asks"]
         score, covered = self._by_words(about)
         meaning = self._by_meaning(near)
-        extra = np.array([NAMED * len(one & named) for one in speakers], np.float32)
-        extra = extra[rows["speaker"]] - np.float32(ASKING) * asks
+        by_name = {one: NAMED * len(words & named) for one, words in names.items()}
+        extra = np.array([by_name[one.speaker] for one in self.held], np.float32)
+        extra -= np.float32(ASKING) * asks
         own = (1 - (1 - covered) * (1 - meaning)) * said
         open_ = said & np.array([key not in without for key in self.keys])
         for at in np.flatnonzero(asks & (score > 0)).tolist():
@@ -262,7 +256,7 @@ class SegmentIndex:
                 if reply and says_something(reply.text, text):
                     own[at + 1] = max(own[at + 1], GIVEN_ON * own[at])
                 own[at], open_[at] = 0.0, False
-        fused = np.zeros(len(rows), np.float32)
+        fused = np.zeros(len(said), np.float32)
         for found, share in ((score * said, 1.0), (meaning * said, MEANING_WEIGHT)):
             spread = found.copy()
             for distance, after, before in NEIGHBOURS:
@@ -290,10 +284,11 @@ class SegmentIndex:
 
         The rare ones count most; 0 where what a message holds is too common to mean anything.
         """
-        size, lengths = len(self.rows), self.rows["stems"].astype(np.float32)
-        norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
+        size = len(self.rows)
+        lengths = np.bincount(self.postings["at"], self.postings["often"], size)
+        norm = np.float32(K1) * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
         telling = {one.plain for one in telling_terms(terms)}
-        stems = [[self.numbers["stem"].get(stem, -1) for stem in one.stems] for one in terms]
+        stems = [[self.numbers.get(stem, -1) for stem in one.stems] for one in terms]
         rows = self.postings[np.isin(self.postings["stem"], [*chain.from_iterable(stems)])]
         found: list[tuple[float, str, Matrix]] = []
         for term, some in zip(terms, stems, strict=True):
