@@ -18,7 +18,7 @@ from vaultmind.planner.layers import Explored, explore
 from vaultmind.planner.records import record_of
 from vaultmind.planner.structure import Structure
 from vaultmind.planner.types import FileRecord
-from vaultmind.vault.files import FileStat, FileText, VaultReader
+from vaultmind.vault.files import FileStat, FileText
 
 NOW = datetime(2026, 11, 22, 15, 0, tzinfo=UTC)
 IDENTITY = ("-c", "user.name=Anna", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
@@ -42,11 +42,10 @@ class Shelf:
         self.folder = folder
         self.state = state or folder.parent / f"{folder.name}-state"
         self.ground = ground or VaultFolder(VaultPaths(folder))
-        self.reader = VaultReader(self.ground.paths, 0)
         self.database = Database(self.state / "index.db")
-        self.sync = Sync(self.database, self.reader, self.ground)
+        self.sync = Sync(self.database, self.ground)
         withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
-        self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)
+        self.outlet = Outlet(self.ground, withheld)
         self.marked: list[str] = []
         self.opened: list[Structure] = []
 

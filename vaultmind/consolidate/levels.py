@@ -17,7 +17,7 @@ from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.summarise import Paragraph, Source, Summarise, words
 from vaultmind.consolidate.types import UNCLEAR, Level, Resources, SummaryDone
 from vaultmind.errors import VaultMindError, WriteConflict
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import iso, recallable
 from vaultmind.tokens import count

@@ -22,7 +22,8 @@ import numpy as np
 from vaultmind.episodes.types import time_of
 from vaultmind.index.columns import Floats
 from vaultmind.index.models import FEATURES, WITHOUT_MEANING, WORDS, Model, model_text, shipped
-from vaultmind.index.raw import Raw, Seen
+from vaultmind.index.rank import weights_of
+from vaultmind.index.search import Search, Seen
 from vaultmind.index.training import Lesson
 from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded
@@ -68,7 +69,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def new_ranker(
-    scenes: Raw, told: Sequence[Case], seen: datetime | None, now: datetime, steps: Steps
+    scenes: Search, told: Sequence[Case], seen: datetime | None, now: datetime, steps: Steps
 ) -> Proposal:
     """Return a ranker learnt from verdicts on searches with one embedder, oldest first.
 
@@ -82,7 +83,7 @@ def new_ranker(
     active = scenes.active(embedder)
     base = shipped(embedder) if any(ON_SEARCHES in it for it in active.trained_on) else active
     names = [it for it in FEATURES if embedder or it in WITHOUT_MEANING]
-    in_use, prior = _weights(active, names), _weights(base, names)
+    in_use, prior = weights_of(active, names), weights_of(base, names)
 
     def guards(weights: Floats) -> list[Guard]:
         half = own[1::2]
@@ -113,7 +114,7 @@ def heard_first(judged: Sequence[Judged]) -> list[Judged]:
     return [one for one in judged if id(one) in kept]
 
 
-def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
+def taught_by(judged: Judged, seen: Seen, scenes: Search) -> Case | None:
     """Return what one query's verdicts teach of its candidates; None for nothing.
 
     Where all that is known is what is wrong, some of the best others should stand above it.
@@ -127,7 +128,7 @@ def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
     right, rows = np.maximum(worth, 0.0), np.arange(len(places))
     strength = float(right.max(initial=0.0))
     if not strength and worth.any():
-        order = seen.order(_weights(scenes.active(seen.embedder), seen.names))
+        order = seen.order(weights_of(scenes.active(seen.embedder), seen.names))
         others = [at for at in order if not worth[at]][:BESIDE_WRONG]
         rows = np.array([*others, *np.flatnonzero(worth)])
         right, strength = (worth == 0).astype(np.float32), -WRONG_WEIGHT * float(worth.min())
@@ -140,7 +141,7 @@ def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
     return Case(seen.embedder, work, time, kept, features, share, strength)
 
 
-def ask_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> tuple[str, list[Case]]:
+def ask_again(scenes: Search, judged: Sequence[Judged], steps: Steps) -> tuple[str, list[Case]]:
     """Return the embedder that most searches are asked with, and what verdicts teach of these.
 
     Nothing where none of the hits is found any more. The cases are in the order of time.
@@ -194,7 +195,7 @@ def _learnt(
     return best
 
 
-def _self_made(scenes: Raw, steps: Steps) -> list[Case]:
+def _self_made(scenes: Search, steps: Steps) -> list[Case]:
     """Return questions made of the vault as lessons: right are all chunks of the file."""
     asked: list[tuple[str, str]] = []
     for kind, count in SELF_MADE.items():
@@ -236,7 +237,3 @@ def _kept(own: Sequence[Case], prior: Floats, weights: Floats) -> float:
 
 def _mrr(told: Sequence[Case], weights: Floats) -> float:
     return mean_of([one.marks(weights) for one in told]).mrr
-
-
-def _weights(model: Model, names: Sequence[str]) -> Floats:
-    return np.array([model.features.get(one, 0.0) for one in names], dtype=np.float32)

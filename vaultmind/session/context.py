@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.plural import counted
 from vaultmind.session import parts, subagents, summary
 from vaultmind.session.conversation import Conversations, View

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.heavy import importing
 from vaultmind.index.embed import scale_of
-from vaultmind.index.words.language import detect
-from vaultmind.index.words.terms import Term, fold, index_terms, query_terms
+from vaultmind.index.words import Term, detect, fold, index_terms, query_terms
 from vaultmind.plural import counted
 from vaultmind.session.parts import Dropped, Part, more_than
 from vaultmind.session.sentences import CONTEXT_LANGUAGES, context_words, small_words
