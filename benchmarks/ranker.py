@@ -41,9 +41,9 @@ from vaultmind.index.sync import Prepared, store
 from vaultmind.index.training import Lesson, train
 from vaultmind.index.words import detect
 from vaultmind.ports import Embedder
-from vaultmind.vault.exclude import ExcludeRules
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.scan import ExcludeRules
 
 Asked = tuple[tuple[str, str, str], Collection[str]]
 """Group, kind and text of a question, and what is right."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from vaultmind.errors import NotFound, PathRefused, WriteConflict
+from vaultmind.vault.files import digest
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.replacing import digest
 from vaultmind.vault.writer import VaultWriter
 
 

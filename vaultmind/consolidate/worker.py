@@ -31,7 +31,7 @@ from vaultmind.ports import Report, silent
 from vaultmind.session.files import Head
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.session_meta import read_meta
+from vaultmind.vault.transcript import read_meta
 
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels

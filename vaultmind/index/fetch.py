@@ -20,10 +20,8 @@ from vaultmind.index.outlet import Outlet
 from vaultmind.index.ties import heading_anchor, name_of
 from vaultmind.redact import blank_passages
 from vaultmind.types import Caller, Kind, LinkedKind, Message
-from vaultmind.vault.bullets import bullets
-from vaultmind.vault.canvas import parse_canvas
-from vaultmind.vault.markdown import Note, parse_note
-from vaultmind.vault.parts import hidden_spans
+from vaultmind.vault.markdown import Note, parse_canvas, parse_note
+from vaultmind.vault.parts import bullets, hidden_spans
 from vaultmind.vault.transcript import parse_session
 
 LETTERS_PER_TOKEN = 8

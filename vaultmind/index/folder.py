@@ -15,15 +15,14 @@ from typing import Any
 from vaultmind.errors import VaultNotFound
 from vaultmind.heavy import importing
 from vaultmind.index.notes import Chunked, Place, chunk_file, place_of
-from vaultmind.vault.exclude import OBSIDIAN_SETTINGS, ExcludeRules, Rules
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import Scan, scan
+from vaultmind.vault.scan import OBSIDIAN_SETTINGS, ExcludeRules, Rules, Scan, scan
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
-VAULT_FORMAT = "8"
-"""Raise it when the same bytes of a vault would give other chunks, terms or ties."""
+VAULT_FORMAT = "9"
+"""Raise it when the same bytes of a vault would give other chunks, terms, ties or records."""
 
 log = logging.getLogger(__name__)
 

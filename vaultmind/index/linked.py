@@ -30,9 +30,9 @@ from vaultmind.index.words import detect
 from vaultmind.redact import blank_passages, unmarked
 from vaultmind.tables import table
 from vaultmind.types import Chunk, Fault
-from vaultmind.vault.exclude import SECRET_NAMES, Rules, ignoring, obsidian_filters
 from vaultmind.vault.files import FileText, VaultReader, read_bytes
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.scan import SECRET_NAMES, Rules, ignoring, obsidian_filters
 
 Shape = Literal["note", "code", "text", "data"]
 _TABLES: dict[str, dict[str, Any]] = {
@@ -95,7 +95,7 @@ Patterns = tuple[str, GitIgnoreSpec]
 
 
 class FolderRules:
-    """The rules of one linked folder at one time. Implements vault.exclude.Rules. Any thread.
+    """The rules of one linked folder at one time. Implements vault.scan.Rules. Any thread.
 
     Files of patterns are read when a folder is first asked of.
     """
@@ -210,8 +210,8 @@ Cutter = Callable[[str, str], Sequence[NamedLines]]
 WHAT = "linked folder"
 MAX_BYTES = 1_000_000
 """Of a file: larger ones are made by tools."""
-FOLDER_FORMAT = "3"
-"""Raise it when the same bytes of a folder would give other chunks, terms or ties."""
+FOLDER_FORMAT = "4"
+"""Raise it when the same bytes of a folder would give other chunks, terms, ties or records."""
 TARGET = 600
 """Characters of a chunk of prose or data."""
 LARGEST, PART = 1_800, 1_200

@@ -24,9 +24,9 @@ from vaultmind.errors import DamagedMemory
 from vaultmind.memory.wording import heading, language_of, section_of
 from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
-from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain, prose
-from vaultmind.vault.edits import newline_of, with_newlines
+from vaultmind.vault.files import newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line
+from vaultmind.vault.parts import HEADING, MARKER, Bullet, bullets, plain, prose
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.properties import front_matter
 

@@ -44,8 +44,8 @@ from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.tokens import count
 from vaultmind.types import SECTIONS, Fact, MemoryWrite, Outcome, OutcomeName
-from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.oneline import one_line
+from vaultmind.vault.parts import COMMENT
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.properties import body_start
 

@@ -21,8 +21,7 @@ from vaultmind.memory.writing import Facts, also, in_name, safe_outcome, with_hi
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
-from vaultmind.vault.files import Change, FileText
-from vaultmind.vault.replacing import digest
+from vaultmind.vault.files import Change, FileText, digest
 
 _NEVER = {
     "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",

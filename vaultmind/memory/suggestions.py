@@ -34,10 +34,9 @@ from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
-from vaultmind.vault.bullets import MARKER, plain
-from vaultmind.vault.edits import line_span, newline_of, with_newlines
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import FileText, line_span, newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, unescape
+from vaultmind.vault.parts import MARKER, plain
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
 if TYPE_CHECKING:

@@ -36,8 +36,9 @@ from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.match import is_specific, mentions, repeats
 from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
 from vaultmind.memory.suggestions import Queue
+from vaultmind.memory.wording import phrase
 from vaultmind.ports import Clock, FileIndexer
-from vaultmind.redact import MARK, blank_private, mask
+from vaultmind.redact import MARK, blank_private, has_household_code, mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText, VaultReader
 from vaultmind.vault.oneline import one_line
@@ -500,6 +501,8 @@ def _shown(ask: Ask, step: Step) -> Step:
     outcome = step.outcome
     if ask.redacted:
         outcome = also(outcome, f"Taken out before storing: {', '.join(ask.redacted)}.")
+    if ask.write.op != "forget" and step.written and has_household_code(outcome.fact):
+        outcome = also(outcome, phrase("en", "code"))
     return replace(step, outcome=safe_outcome(outcome))
 
 

@@ -1,17 +1,25 @@
-"""A note's properties: its front matter, read with dates and links as the text they are.
+"""A note's properties: its front matter, read with dates and links as the text they are, and set.
 
 Values are what Obsidian shows: `12:30`, `2026-02-20`, `yes` and `0123` are text, `[[Note]]` is
 the text of a link, only whole numbers, `true`, `false` and nothing have types of their own.
+Setting one changes its own lines: every other character is kept.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
+
+from vaultmind.errors import BadArgument
+from vaultmind.vault.files import newline_of
+from vaultmind.vault.oneline import yaml_string
+
+# --- reading ----------------------------------------------------------------------------
 
 MAX_FRONT_MATTER = 64_000
 """Number of characters from which on a front matter is a fault and is not parsed."""
@@ -155,3 +163,61 @@ def _reason(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f" (line {mark.line + 1})" if mark is not None else ""
     return f"broken front matter: {' '.join(str(problem).split())}{where}"
+
+
+# --- setting ----------------------------------------------------------------------------
+
+PropertyValue = str | int | float | bool | None | list[str] | tuple[str, ...]
+
+_KEY = re.compile(r"[^\s:#\[\]{},&*!|>'\"%@`-](?:[^:#\r\n]*[^\s:#])?")
+_PLAIN = re.compile(
+    r"(?!(?i:true|false|yes|no|on|off|y|n|null)\Z)"
+    r"(?!.* {2})[^\W\d_](?:[\w ()./+@-]*[\w).])?"
+)
+"""What is text in YAML without quotes."""
+_FOLLOWING = r"(?:(?:[ \t]*\r?\n)*(?:[ \t]+\S|-(?=\s|\Z))[^\n]*(?:\n|\Z))*"
+"""Lines that belong to a property: indented ones and items of a list, blank ones between them."""
+
+
+def set_property(text: str, key: str, value: PropertyValue) -> str:
+    """Return the text with one top-level property set; only its lines change.
+
+    Front matter is made where there is none. Raises BadArgument for front matter that is
+    broken: nothing is guessed about it.
+    """
+    if not _KEY.fullmatch(key):
+        raise BadArgument("property", key, "a plain name on one line, without ':' or '#'")
+    newline = newline_of(text)
+    line = f"{key}: {_rendered(value)}{newline}"
+    found = front_matter(text)
+    if found is None:
+        return f"---{newline}{line}---{newline}{text}"
+    if found.fault:
+        raise BadArgument("front matter", found.fault, "a mapping of properties")
+    start, end = _property_span(text, key, found.start, found.end) or (found.end, found.end)
+    return text[:start] + line + text[end:]
+
+
+def remove_property(text: str, key: str) -> str:
+    """Return the text without one top-level property; the same text when it has none."""
+    found = front_matter(text)
+    if found is None or found.fault:
+        return text
+    span = _property_span(text, key, found.start, found.end)
+    return text if span is None else text[: span[0]] + text[span[1] :]
+
+
+def _property_span(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the span of a property's lines: its own and the indented ones that follow."""
+    name = re.escape(key)
+    own = rf"(?m)^(?:{name}|\"{name}\"|'{name}')[ \t]*:[^\n]*(?:\n|\Z){_FOLLOWING}"
+    match = re.compile(own).search(text, start, end)
+    return match.span() if match else None
+
+
+def _rendered(value: PropertyValue) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_rendered, value))}]"
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else yaml_string(value)
+    return json.dumps(value)

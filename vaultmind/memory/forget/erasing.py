@@ -31,8 +31,8 @@ from vaultmind.plural import counted
 from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MessageRef, Progress
-from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.files import FileText
+from vaultmind.vault.parts import COMMENT
 from vaultmind.vault.transcript import parse_session
 
 if TYPE_CHECKING:
