@@ -60,9 +60,7 @@ CHANCE, CHANCE_BY_WORDS = 0.25, 0.2
 LEAST = 0.1
 """What a hit of a weak answer scores at least ..."""
 SHARE_OF_BEST = 0.3
-"""... and beside strong ones at least this much of the best ..."""
-BELIEVED = 5
-"""... but for those that the ranker puts first: what stands around them may speak for them."""
+"""... and beside strong ones it, or what stands around it, at least this much of the best."""
 IN_TIME = 0.6
 """Score, at least, of what is of the time that is named where nothing else is asked for."""
 TIME_SHARE = 0.4
@@ -128,7 +126,8 @@ class Candidates:
         if best < (CHANCE if self.embedder else CHANCE_BY_WORDS):
             return []
         floor = LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
-        is_good = (scores >= floor) | ((rows < BELIEVED) & (scores >= LEAST))
+        around = self.features[:, self.names.index("subject_around_two")]
+        is_good = (scores >= floor) | ((scores >= LEAST) & (around >= floor))
         return list(rows[is_good].tolist())
 
     def ranked(self, row: int, chunk: Chunk) -> Ranked:
