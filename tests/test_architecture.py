@@ -48,6 +48,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "index": (
         frozenset({"words"}),
+        frozenset({"when_words"}),
         frozenset({"when_rules"}),
         frozenset({"when", "db", "models", "ties"}),
         frozenset({"notes", "embed"}),
