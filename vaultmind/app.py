@@ -25,10 +25,9 @@ from vaultmind.learn.learning import Learning
 from vaultmind.memory.changes import Sizes
 from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.gate import Gate
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page
-from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.sources import Sources, folder_indexes
