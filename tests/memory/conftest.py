@@ -30,7 +30,7 @@ class Indexer:
     marked: list[str] = field(default_factory=list)
     messages: list[tuple[MessageRef, str]] = field(default_factory=list)
 
-    def refresh(self, paths: Iterable[str]) -> None:
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
         self.refreshed.extend(paths)
 
     def mark(self, paths: Iterable[str]) -> None:

@@ -301,8 +301,9 @@ def parse_session(text: str, *, begin: int = 0, segment: int = 1) -> Transcript:
             first = mark.end() - len(mark["said"].lstrip("\r\n"))
             end = block.end() if block else mark.end()
             messages.append(PlacedMessage(message, mark.start(), end, segment, first, mark.end()))
-        line = text.count("\n", 0, mark.start()) + 1
-        faults += [f"line {line}: {one}" for one in (fault, *(twice if message else ())) if one]
+        for one in filter(None, (fault, *(twice if message else ()))):
+            line = text.count("\n", 0, mark.start()) + 1  # dear: for faults alone
+            faults.append(f"line {line}: {one}")
     return Transcript(meta, tuple(messages), tuple(faults), segment, tuple(topics))
 
 
