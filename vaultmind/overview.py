@@ -88,8 +88,8 @@ class Overview:
         path = self._gate.paths.brain(agent)
         facts = parse_brain(blank_private(read_text(self._reader, path)[0])).all()
         yield f"- **{agent}**: [[{path.removesuffix('.md')}|{len(facts)}]]"
-        newest = sorted(reversed(facts), key=lambda one: one.written, reverse=True)
-        yield from (f"\t- {_told(one)}" for one in newest[:FACTS])
+        oldest = sorted(facts, key=lambda one: one.written)
+        yield from (f"\t- {_told(one)}" for one in reversed(oldest[-FACTS:]))
 
     def _talk(self, agent: str, head: Head) -> str:
         """Return a conversation as a link with its day and its title."""
