@@ -27,7 +27,7 @@ SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
 AGAIN = "This is not a no: ask again in a moment."
 RELATED, RELATED_CHARS, TIED = 5, 600, 0.2
-"""Notes related to another that are named, what of that is compared, and how strongly it is tied."""
+"""Notes related to another that are named, what of that is compared, and the least of a tie."""
 MATCHES = ("strong match", "fair match", "weak match")
 
 Whose = Annotated[str, Arg("Whose; `*`: all you may read.")]
@@ -138,7 +138,7 @@ def memory_fetch(
 
 @operation("Notes related to a note", surfaces=NOT_MCP)
 def related(app: App, call: Call, note: HitId) -> Row:
-    """Name the notes that are about the same, or tied to it by links and tags; the nearest first."""
+    """Name the notes that are about the same, or tied to it by links or tags; nearest first."""
     found = app.index.fetch(note, call.caller)
     named = _related(app, call.caller, found)
     return Row(note=found.path, related=named).saying(*named or ["Nothing is near it."])
