@@ -16,7 +16,7 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.models import FEATURES, Model, read_model
 from vaultmind.index.raw import Raw
 from vaultmind.learn.feedback import Judged, Line
-from vaultmind.learn.learning import Asks, Trained
+from vaultmind.learn.learning import Trained
 from vaultmind.learn.models import FOLDERS
 from vaultmind.learn.searching import MOST_LESSONS, heard_first, search_learner, taught_by
 from vaultmind.learn.trial import Case
@@ -114,7 +114,7 @@ def learn(app: App) -> Iterator[Callable[[list[Judged]], Trained]]:
 
     def trained(said: list[Judged]) -> Trained:
         learner = search_learner(app.index.raw, said, lambda *_: None)
-        return app.learning.learn(learner, Asks("", 20, False, PERSON))
+        return app.learning.learn(learner, 20)
 
     yield trained
     for path in models(app):

@@ -124,9 +124,19 @@ LOW, HIGH = Marks(0.4, 0.2, 0.4), Marks(0.6, 0.2, 0.6)
     ("active", "new", "guards", "said"),
     [
         ([LOW] * 20, [HIGH] * 20, [], "Better"),
-        ([LOW] * 20, [Marks(0.39, 0.2, 0.5)] * 20, [], "the other measure fell: MRR"),
+        (
+            [LOW] * 20,
+            [Marks(0.39, 0.2, 0.5)] * 20,
+            [],
+            "watched: MRR 0.400 to 0.390",
+        ),
         ([LOW] * 20, [Marks(0.4, 0.2, 0.404)] * 20, [], "Not better by 0.005"),
-        ([LOW] * 20, [Marks(0.6, 0.19, 0.6)] * 20, [], "the other measure fell: precision"),
+        (
+            [LOW] * 20,
+            [Marks(0.6, 0.19, 0.6)] * 20,
+            [],
+            "watched: precision 0.200 to",
+        ),
         ([LOW] * 20, [Marks(1.0, 0.2, 1.0)] + [LOW] * 19, [], "may be chance"),
         ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.68)], "all 0.700 to 0.680"),
         ([LOW], [HIGH], [], f"a trial needs {LEAST_TRIED}"),

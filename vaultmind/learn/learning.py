@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.types import TASK
 from vaultmind.errors import VaultMindError
+from vaultmind.heavy import step_back
 from vaultmind.index.models import MODEL_KINDS, ModelKind
 from vaultmind.learn.models import STUFFS, Models, new_model
 from vaultmind.learn.trial import LEAST_TRIED, Learner, Verdict, too_few, tried
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 JobState = Literal["running", "done", "failed", "cancelled"]
 CLOSE_SECONDS = 10.0
-LOWEST_PRIORITY = 19
 
 log = logging.getLogger(__name__)
 
@@ -82,18 +80,6 @@ class Cancelled(Exception):
     """The work was asked to end."""
 
 
-class Asks(NamedTuple):
-    """What a training is asked for."""
-
-    since: str
-    """The day from which on lessons are taken; empty for all."""
-    least: int
-    """Fewer lessons make no model."""
-    force: bool
-    """Whether a model is put into use whatever its trial says."""
-    asked: Caller
-
-
 class Learning:
     """Trains, one at a time and out of everybody's way, and keeps what was learnt. Any thread.
 
@@ -129,9 +115,10 @@ class Learning:
             if self._ends.is_set():
                 return replace(job, state="cancelled", ended=job.started)
             first = (self._clock() - timedelta(days=since_days)).date().isoformat()
-            asks = Asks(first if since_days else "", least, force_activate, asked)
+            first = first if since_days else ""
+            learn = partial(self.learn, least=least, force=force_activate, asked=asked)
             self.last = job
-            self._thread = threading.Thread(target=self._run, args=(job, asks), daemon=True)
+            self._thread = threading.Thread(target=self._run, args=(job, first, learn), daemon=True)
             self._thread.start()
             return job
 
@@ -147,16 +134,14 @@ class Learning:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, job: Job, asks: Asks) -> None:
-        if sys.platform == "linux":  # where a thread has a priority of its own
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
+    def _run(self, job: Job, since: str, learn: Callable[[Learner], Trained]) -> None:
+        step_back()
         results = list[Trained]()
         state: JobState = "failed"
         try:
             for one in (it for it in MODEL_KINDS if job.kind in (it, "all")):
                 try:
-                    results += [self.learn(it, asks) for it in self._learners(one, asks.since)]
+                    results += map(learn, self._learners(one, since))
                 except VaultMindError as fault:  # it keeps the other kind from nothing
                     log.warning("the %s was not trained: %s", one, fault)
                     results.append(Trained(one, "", f"It could not be trained: {fault}"))
@@ -183,15 +168,18 @@ class Learning:
         some = [of for of in STUFFS if each[of]] or STUFFS[:1]
         return [plan_learner(of, each[of], self.models.weights(of)) for of in some]
 
-    def learn(self, learner: Learner, asks: Asks) -> Trained:
-        """Make a model, if there are enough lessons; keep it, and use it if it is better.
+    def learn(
+        self, learner: Learner, least: int, *, force: bool = False, asked: Caller = PERSON
+    ) -> Trained:
+        """Make a model if there are at least so many lessons; keep it, and use it if it is better.
 
-        It is tried on nothing from before what a model in use has seen.
+        It is tried on nothing from before what a model in use has seen. With `force` it is used
+        whatever its trial says.
         """
         kind, of, cases = learner.kind, learner.of, learner.cases
         rows = sum(len(one.places) for one in cases)
         told = Trained(kind, of, "", lessons=len(cases), rows=rows)
-        least, force = max(1, asks.least), asks.force
+        least = max(1, least)
         if len(cases) < least:
             return replace(told, why=f"{counted(len(cases), 'lesson')}: it takes {least}.")
         seen = None if force else self.models.seen(kind, of)
@@ -204,7 +192,7 @@ class Learning:
         self.models.keep(kind, id, text)
         why = verdict.why if verdict.better or not force else f"Used all the same. {verdict.why}"
         if used := verdict.better or force:
-            self.models.activate(id, why="in use after a training", asked=asks.asked)
+            self.models.activate(id, why="in use after a training", asked=asked)
         return replace(told, id=id, why=why, verdict=verdict, activated=used)
 
     def _heard(self, since: str) -> Iterator[Heard]:

@@ -160,29 +160,23 @@ def verdict(
     if count < LEAST_TRIED:
         return Verdict(False, too_few(count))
     before, after = (np.array([astuple(one) for one in marks]) for marks in (active, new))
-    gain = after.mean(axis=0) - before.mean(axis=0)
+    was, now = (marks.mean(axis=0).tolist() for marks in (before, after))
     samples = np.random.default_rng(seed).integers(0, count, (RESAMPLED, count))
     sure = float(((after - before)[samples].mean(axis=1) > 0).mean(axis=0)[-1])
 
-    def said(at: int) -> str:
-        was, now = before[:, at].mean(), after[:, at].mean()
-        return f"{MEASURES[at]} {was:.3f} before, {now:.3f} with it"
-
-    worst, better = min((0, 1), key=lambda at: gain[at]), False
-    fallen = [one for one in guards if one.before - one.after > one.most_fall]
-    if gain[-1] < MARGIN:
-        why = f"Not better by {MARGIN}: {said(-1)}."
-    elif -gain[worst] > MOST_FALL:
-        why = f"{said(-1)}, but the other measure fell: {said(worst)}."
-    elif sure < SURE:
-        chance = f"{sure:.1%} of samples are better, of {SURE * 100:g}%"
-        why = f"{said(-1)}, which may be chance ({chance})."
+    said = f"{MEASURES[-1]} {was[-1]:.3f} before, {now[-1]:.3f} with it"
+    others = (Guard(*one, MOST_FALL) for one in zip(MEASURES, was, now, strict=True))
+    fallen = [one for one in (*others, *guards) if one.before - one.after > one.most_fall]
+    if better := now[-1] - was[-1] >= MARGIN and sure >= SURE and not fallen:
+        why = f"Better: {said}, on {counted(count, 'lesson')} not learnt from."
+    elif now[-1] - was[-1] < MARGIN:
+        why = f"Not better by {MARGIN}: {said}."
     elif fallen:
         spoilt = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
-        why = f"{said(-1)}, but it spoils what is watched: {spoilt}."
+        why = f"{said}, but it spoils what is watched: {spoilt}."
     else:
-        better = True
-        why = f"Better: {said(-1)}, on {counted(count, 'lesson')} not learnt from."
+        chance = f"{sure:.1%} of samples are better, of {SURE * 100:g}%"
+        why = f"{said}, which may be chance ({chance})."
     return Verdict(better, why, count, mean_of(active), mean_of(new), sure, tuple(guards))
 
 
