@@ -25,10 +25,9 @@ from vaultmind.learn.learning import Learning
 from vaultmind.memory.changes import Sizes
 from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.gate import Gate
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page
-from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.sources import Sources, described, folder_indexes
@@ -161,8 +160,7 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Conversations(self.reader, self.gate, hidden, vectors, config)
+        self.talks = Conversations(self.reader, self.gate, self.tombstones.hidden, config)
         logged = Unkept(self.reader, self.gate.hide_request).look
 
         def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
@@ -190,7 +188,7 @@ class App:
             hides=self.tombstones.hides,
             talks=self.talks,
             memory=self.long_term,
-            vector=self.index.message_vectors.query_vector,
+            meaning=self.index.message_meaning,
             config=config,
             excludes=self.index.outlet.excludes,
         )
