@@ -29,7 +29,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"episodes"}),
     frozenset({"planner"}),
     frozenset({"learn"}),
-    frozenset({"gguf_embedder", "polling"}),
+    frozenset({"gguf_embedder", "overview", "polling"}),
     frozenset({"app"}),
     frozenset({"serve"}),
     frozenset({"cli"}),
@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"terminal"}),
         frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
-        frozenset({"commands", "demo"}),
+        frozenset({"commands", "demo", "bundle"}),
         frozenset({"main"}),
     ),
     "index": (

@@ -384,9 +384,9 @@ def readable(write: MemoryWrite, step: Step) -> MemoryWrite:
 def shown(ask: Ask, outcome: Outcome) -> Outcome:
     """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
     redacted = f"Taken out before storing: {', '.join(ask.redacted)}." if ask.redacted else ""
-    written = ask.write.op != "forget" and outcome.outcome == "written"
-    code = phrase("en", "code") if written and has_household_code(outcome.fact) else ""
-    return safe_outcome(also(also(outcome, redacted), code))
+    kept = outcome.outcome == "written" and ask.write.op != "forget"
+    code = phrase("en", "code") if kept and has_household_code(outcome.fact) else ""
+    return safe_outcome(also(outcome, f"{redacted} {code}".strip()))
 
 
 def safe_outcome(outcome: Outcome) -> Outcome:
