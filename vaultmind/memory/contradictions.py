@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from vaultmind.language.names import alike, covers, mutual
 from vaultmind.language.text import fold_word
 from vaultmind.language.words import NEGATIONS, Word, content, fold
 from vaultmind.memory.brain import PROVENANCE
@@ -50,11 +51,6 @@ _MOST_VALUE = 4
 _CLAUSES = re.compile(r"[,;.!] ")
 _BIRTHDAYS = 2
 """A son who is older by more is another son."""
-_PREFIX, _ENDING = 4, 3
-_LATIN = str.maketrans(
-    dict(zip("абвгдезийклмнопрстуфхцыэвйё", "abvgdeziiklmnoprstufhcyevie", strict=True))
-    | {"ж": "z", "ч": "c", "ш": "s", "щ": "s", "ю": "u", "я": "a", "ь": "", "ъ": "", "w": "v"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +91,6 @@ def contradicts(new: str, old: str) -> bool:
     ) or _counted_anew(one, other)
 
 
-def contradicted(new: str, facts: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of the old facts that a new one takes the place of."""
-    return tuple(at for at, old in enumerate(facts) if contradicts(new, old))
-
-
 def denies(text: str) -> bool:
     """Tell whether a text denies what it speaks of, by a `not` or by disliking it."""
     return _read(text).denied
@@ -113,31 +104,6 @@ def is_count(word: str) -> bool:
 def is_liking(folded: str) -> bool:
     """Tell whether a folded word says that somebody likes something, or does not."""
     return bool(_LIKING.search(folded)) or folded in ("hate", "hates", "nienawidzi", "ненавидит")
-
-
-@lru_cache(maxsize=100_000)
-def alike(one: Word, other: Word) -> bool:
-    """Tell whether two words are one: by form, or as one name in two scripts."""
-    if one.folded == other.folded or one.same(other):
-        return True
-    if one.folded.isascii() == other.folded.isascii():
-        return False
-    left, right = (word.folded.translate(_LATIN) for word in (one, other))
-    shared = next(
-        (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
-        min(len(left), len(right)),
-    )
-    return shared >= _PREFIX and max(len(left), len(right)) - shared <= _ENDING
-
-
-def covers(words: Sequence[Word], others: Sequence[Word]) -> bool:
-    """Tell whether each of some words is one of the others."""
-    return all(any(alike(word, other) for other in others) for word in words)
-
-
-def mutual(one: Sequence[Word], other: Sequence[Word]) -> bool:
-    """Tell whether two groups hold the same words."""
-    return covers(one, other) and covers(other, one)
 
 
 def _differ(

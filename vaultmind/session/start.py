@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.memory.brain import (
     MEND,
     WRITING_WAITS,
