@@ -7,26 +7,37 @@ lasting memory, associations; the last messages take all that is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words import detect
+from vaultmind.memory.brain import (
+    MEND,
+    WRITING_WAITS,
+    PlacedFact,
+    fault,
+    parse_brain,
+    sound_text,
+)
+from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
 from vaultmind.plural import counted
 from vaultmind.ports import MessageMeaning
+from vaultmind.redact import mask
 from vaultmind.session import parts, subagents, summary
-from vaultmind.session.active import speaks_of
+from vaultmind.session.active import Recent, speaks_of
 from vaultmind.session.conversation import Conversations, View
-from vaultmind.session.files import Hides, Shows, plain_text
+from vaultmind.session.files import Hides, Shows, plain_text, read_text
 from vaultmind.session.longterm import Ask, LongTerm
 from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
 from vaultmind.session.recall import EARLIER, RecallRequest, dated, key_of, recall
-from vaultmind.session.sentences import context_words
-from vaultmind.session.start import others_text, readable, start_texts
-from vaultmind.session.window import Picked, pick, waiting
+from vaultmind.session.sentences import context_words, headings
+from vaultmind.session.summary import section_text
 from vaultmind.tokens import clip, count
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import SESSION_ID, agent_name
@@ -51,6 +62,26 @@ HEADING_TOKENS, MIN_FOLD_TOKENS = 12, 400
 called full for being asked for with less: the summary is everybody's."""
 BEGUN = 3
 """A conversation of fewer messages has just begun: whatever it says, lasting memory is asked."""
+ACTIVE_TOKENS = 120
+"""Where the last conversation stopped has so much room, or half of a budget that is small."""
+MIN_TOKENS = 20
+"""A text cut to less says nothing and is left out whole."""
+OTHERS_TOKENS = 120
+"""Room of other conversations' lines; over budget they go with the active context."""
+_IMPORTANCE = {"current": 0, None: 1, "decisions": 2, "preferences": 3, "user": 4}
+"""Sections whose facts go first; `None` is a heading of the person's own."""
+TOOL_CHARACTERS = 200
+"""Of a tool's result that are shown."""
+TOO_LARGE = 0.5
+"""Share of the room to which a message is cut."""
+DAY_TOKENS = 10
+"""What a line with a date costs at most."""
+MOST_UNANSWERED, MOST_OF_A_TURN = 3, 1000
+"""Messages at the end that are taken for the question where none is named; messages of an answer
+under way that are looked past."""
+QUERY_CHARACTERS = 2000
+"""Of a long message that are searched for, its ends."""
+GAP = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,3 +455,205 @@ class _Draft:
     def _cost(self, shown: Sequence[Part]) -> int:
         text = parts.joined(part.text for part in shown)
         return count(text) + self.request.frame_tokens * len(shown)
+
+
+# --- what an agent knows when a conversation begins ---------------------------------------
+
+
+def start_texts(
+    identity: str, facts: str, active: str, room: int, dropped: list[Dropped]
+) -> tuple[str, str, str]:
+    """Return as much of an identity, a brain and an active context as there is room for.
+
+    What is left out is added to `dropped`, with the reason.
+    """
+    identity, facts = plain_text(identity), _current(facts, dropped)
+    brain = plain_text(with_days(facts))
+    left = room - min(count(active), ACTIVE_TOKENS, room // 2)
+    identity = _cut(identity, left - min(count(brain), left // 2), "identity", dropped)
+    brain = _cut_brain(facts, left - count(identity), dropped)
+    left = room - count(identity) - count(brain)
+    return identity, brain, _cut(active, left, "active context", dropped)
+
+
+def others_text(others: Sequence[Recent]) -> str:
+    """Return what goes on in other conversations, and what was before the last one."""
+    titles = headings(detect("\n".join(one.line for one in others)) or "en")
+    shown, room = list[str](), OTHERS_TOKENS
+    for running, title in ((True, titles["beside"]), (False, titles["before"])):
+        lines = []
+        for one in others:
+            if one.running == running and (cost := count(f"- {one.line}")) <= room:
+                lines.append(one.line)
+                room -= cost
+        shown += [section_text(title, lines)] if lines else []
+    return "\n\n".join(shown)
+
+
+def readable(reader: VaultReader, path: str, dropped: list[Dropped]) -> str:
+    """Return what can be read of a file; what cannot is named, and how to mend it."""
+    text, reason = read_text(reader, path)
+    mend = MEND
+    if path.endswith("/brain.md"):
+        if broken := fault(text):
+            dropped.append(Dropped("front matter of the brain", f"{path}: {broken}. {MEND}"))
+        text, damaged = sound_text(text)
+        reason, mend = reason or damaged, f"{WRITING_WAITS} {MEND}"
+    if reason:
+        dropped.append(Dropped(f"part of {path}", f"{reason}. {mend}"))
+    return text
+
+
+def _current(text: str, dropped: list[Dropped]) -> str:
+    """Return a brain without facts that a newer one contradicts, but for those with others below.
+
+    The file keeps them: which of the two holds is the person's to say.
+    """
+    placed = parse_brain(text).facts
+    old = superseded([(one.fact.text, one.fact.written) for one in placed])
+    gone = [placed[at] for at in sorted(old) if placed[at].tree_end == placed[at].end]
+    dropped += [Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
+    return _without(text, gone)
+
+
+def _cut(text: str, room: int, name: str, dropped: list[Dropped]) -> str:
+    """Return as much of a text as there is room for."""
+    if count(text) <= room:
+        return text
+    shown = clip(text, room) if room >= MIN_TOKENS else ""
+    dropped.append(Dropped(f"part of the {name}" if shown else name, NO_ROOM))
+    return shown
+
+
+def _cut_brain(text: str, room: int, dropped: list[Dropped]) -> str:
+    """Return a brain without as many of its least important facts as must go.
+
+    By section; in a section what we wrote goes before what the person typed, then the older.
+    """
+
+    def importance(one: PlacedFact) -> tuple[int, bool, str, int]:
+        fact = one.fact
+        return _IMPORTANCE[fact.section], not fact.written, fact.written, one.start
+
+    facts = sorted(parse_brain(text).facts, key=importance)
+
+    def less(many: int) -> str:
+        return plain_text(with_days(_without(text, facts[:many])))
+
+    gone = bisect_left(range(len(facts)), True, key=lambda many: count(less(many)) <= room)
+    if gone:
+        dropped.append(Dropped(f"{gone} of {len(facts)} facts, the least important", NO_ROOM))
+    return _cut(less(gone), room, "brain", dropped)
+
+
+def _without(text: str, facts: Sequence[PlacedFact]) -> str:
+    """Return a brain without some facts and what is nested under them."""
+    kept, position = list[str](), 0
+    for placed in sorted(facts, key=lambda one: one.start):
+        if placed.start >= position:
+            kept.append(text[position : placed.start])
+        stop = text.find("\n", placed.tree_end)
+        position = max(position, stop + 1 if stop >= 0 else len(text))
+    return "".join((*kept, text[position:]))
+
+
+# --- what waits for an answer, and the last messages --------------------------------------
+
+
+class Waiting(NamedTuple):
+    """What waits for an answer, and the conversation before it."""
+
+    texts: tuple[str, ...]
+    before: Sequence[Message]
+    keys: tuple[str, ...]
+    """Of those that are written down in the conversation already."""
+
+    @property
+    def query(self) -> str:
+        """Return what is looked for."""
+        text, half = "\n".join(self.texts).strip(), QUERY_CHARACTERS // 2
+        return text if len(text) <= QUERY_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
+
+
+class Entry(NamedTuple):
+    """A message as it is shown; one that was cut has no key."""
+
+    text: str
+    key: str = ""
+    whole: bool = False
+    """Whether its full text stands there."""
+    day: str = ""
+
+
+class Picked(NamedTuple):
+    """The newest messages that fit a room, oldest first."""
+
+    entries: Sequence[Entry] = ()
+    older: int = 0
+    """Messages before the first of them."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return which messages stand there, whole or as what is shown of a tool's."""
+        return frozenset(entry.key for entry in self.entries if entry.key)
+
+
+def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
+    """Return what waits: what the caller says, else what the user said last, unanswered.
+
+    What is pending may be written down already: it then stands at the end of the conversation, or
+    before what the assistant has said and done about it so far.
+    """
+    texts = tuple(text.strip() for text in pending if text.strip())
+    at, most = len(messages), len(texts) or MOST_UNANSWERED
+    oldest = max(0, at - MOST_OF_A_TURN) if texts else at
+    while at > oldest and messages[at - 1].role != "user":
+        at -= 1
+    first = at
+    while first and at - first < most and messages[first - 1].role == "user":
+        said = messages[first - 1].text.strip()
+        if not said or (texts and not any(_is_logged(text, said) for text in texts)):
+            break
+        first -= 1
+    logged = messages[first:at]
+    texts = texts or tuple(message.text.strip() for message in logged)
+    return Waiting(texts, [*messages[:first], *messages[at:]], tuple(map(key_of, logged)))
+
+
+def _is_logged(text: str, said: str) -> bool:
+    """Tell whether a text is what was written down, where secrets are masked."""
+    alike = 2 * len(said) > len(text) > len(said) // 2
+    return text == said or (alike and mask(text).text.strip() == said)
+
+
+def pick(
+    messages: Sequence[Message], room: int, words: dict[str, str], most: int, out: Collection[str]
+) -> Picked:
+    """Return the newest messages that fit, other than those left `out`."""
+    entries = list[Entry]()
+    left, at, oldest = room, len(messages), max(0, len(messages) - most)
+    while at > oldest:
+        one = messages[at - 1]
+        if key_of(one) not in out:
+            entry = _shown(one, words, int(TOO_LARGE * room))
+            days = {other.day for other in entries}
+            dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and entry.day not in days else 0
+            left -= count(f"{entry.text}\n") + dates
+            if left < 0:
+                break
+            entries.append(entry)
+        at -= 1
+    return Picked(entries[::-1], at)
+
+
+def _shown(message: Message, words: dict[str, str], most: int) -> Entry:
+    """Return a message as it is shown, in so many tokens at most."""
+    said = message.text.strip()
+    who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
+    key, whole = key_of(message), bool(said)
+    if message.role == "tool" and len(said) > TOOL_CHARACTERS:
+        said, whole = f"{said[:TOOL_CHARACTERS]} {GAP}", False
+    text = f"{who}: {said}"
+    if count(text) > most:
+        text, key, whole = clip(text, most), "", False
+    return Entry(text, key, whole, message.time[:10])
