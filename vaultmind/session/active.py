@@ -45,8 +45,8 @@ LINE_TOKENS, KEPT_TOKENS = 32, 1200
 """A longer line is cut; tokens of the summary from which the lines are chosen."""
 SLIGHT_WORDS = 5
 """Content words from which a statement counts for itself."""
-SAMPLE = 40
-"""Messages by which the language is told."""
+SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 150
+"""By which the conversation's language is told: of its newest messages."""
 LAST_MESSAGES = 50
 """The newest messages among which the last time is looked for: some are told late."""
 CLOCKS_DIFFER = timedelta(minutes=1)
@@ -248,8 +248,9 @@ def where_of(meta: SessionMeta) -> str:
 
 
 def language_of(messages: Sequence[Message]) -> str:
-    """Return the language in which the user speaks, told by the first messages."""
-    return detect(" \n".join(one.text for one in messages[:SAMPLE] if one.role == "user")) or "en"
+    """Return the language of a conversation: of what the user said last, else the assistant."""
+    users = [one for one in messages if one.role == "user"] or messages
+    return detect("\n".join(one.text[:SAMPLE_CHARACTERS] for one in users[-SAMPLE_MESSAGES:]), "en")
 
 
 def last_time(transcript: Transcript, now: datetime) -> datetime:

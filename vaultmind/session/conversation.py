@@ -16,9 +16,9 @@ from functools import lru_cache, partial
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.words import detect
 from vaultmind.memory.gate import Gate
 from vaultmind.redact import mask, private_spans
+from vaultmind.session.active import language_of
 from vaultmind.session.files import Shelf, read_text, recallable
 from vaultmind.session.recall import SegmentIndex
 from vaultmind.session.summary import (
@@ -42,8 +42,6 @@ HELD = 8
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
-SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 150
-"""By which the conversation's language is told: of its newest messages."""
 log = logging.getLogger(__name__)
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
@@ -144,7 +142,7 @@ class Conversation:
             messages=messages,
             rolling=self._said(self._rolling(summary)),
             index=self._index,
-            language=_language(messages),
+            language=language_of(messages),
             ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
         )
 
@@ -186,7 +184,7 @@ class Conversation:
         """Return a summary with what is due in it, a few messages at a time as it grows."""
         leaving = self._due(window, base)[:FOLDED_AT_ONCE]
         for at in range(0, len(leaving), window.every):
-            language = "" if base.messages else _language(leaving)
+            language = "" if base.messages else language_of(leaving)
             batch = leaving[at : at + window.every]
             base = fold(base, batch, self._place.config.summary.max_tokens, language)
         return self._said(base)
@@ -272,12 +270,6 @@ class Conversations:
                 before = left
         except Exception:  # one odd session must not stop the others
             log.exception("the session %s of %s could not be followed", session, agent)
-
-
-def _language(messages: Sequence[Message]) -> str:
-    """Return the language of a conversation: of what the user said last, else the assistant."""
-    users = [one for one in messages if one.role == "user"] or messages
-    return detect("\n".join(one.text[:SAMPLE_CHARACTERS] for one in users[-SAMPLE_MESSAGES:]), "en")
 
 
 @lru_cache(maxsize=20_000)
