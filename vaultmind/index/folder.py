@@ -19,7 +19,7 @@ from vaultmind.index.reading import Part, Read, read_part
 from vaultmind.redact import blank_passages
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import OBSIDIAN_SETTINGS, ExcludeRules, Rules, Scan, scan
+from vaultmind.vault.scan import OBSIDIAN_SETTINGS, Rules, Scan, scan
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
@@ -51,7 +51,7 @@ class VaultFolder:
 
     def rules(self) -> Rules:
         """Return what is left out, as files and settings say now."""
-        return ExcludeRules(self.paths, self.exclude)
+        return Rules(self.paths, self.exclude)
 
     def scan(self, rules: Rules, max_bytes: int = 0, below: str = "") -> Scan:
         """Return every file that is taken, of all or of one folder (`A/`); see vault.scan."""

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from vaultmind.index.notes import TASK, Form, Span, uncommented
 from vaultmind.index.ties import heading_anchor
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
-from vaultmind.vault.parts import bullets, hidden_spans
+from vaultmind.vault.parts import BLOCK_AT_END, bullets, hidden_spans
 from vaultmind.vault.transcript import PlacedMessage, parse_session
 
-_BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 
@@ -94,7 +93,7 @@ def _note(part: Part, text: str) -> Read | None:
         return None
     shown = uncommented(text, span, sorted((*note.comments, *hidden)))
     if part.form != "note":
-        shown = _BLOCK_ID.sub("", shown)
+        shown = BLOCK_AT_END.sub("", shown)
     return Read(_BLANK_LINES.sub("\n\n", shown).strip(), note.title_property or part.title)
 
 
