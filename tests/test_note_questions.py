@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import stems, words
+from vaultmind.index.words import BY_LANGUAGE, stems, words
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

@@ -22,7 +22,7 @@ from vaultmind.config.settings import LevelsConfig
 from vaultmind.consolidate.extract import GAP, TO_THE_MEMORY, read_talk, statement
 from vaultmind.consolidate.types import UNCLEAR, WORDS, Level, Resources, SummaryDone
 from vaultmind.errors import VaultMindError, WriteConflict
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.language.text import MARK, plain_sentences
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import iso, recallable

@@ -37,7 +37,7 @@ from vaultmind.consolidate.types import (
     Reason,
 )
 from vaultmind.errors import MinionFailed
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.language.text import plain_sentences
 from vaultmind.memory.match import same_fact
 from vaultmind.minion import prompts
