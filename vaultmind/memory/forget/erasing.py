@@ -339,7 +339,7 @@ def excerpt(text: str, wanted: Wanted) -> str:
     places = map(shown.casefold().find, sorted(words, key=len, reverse=True))
     at = max(0, next((one for one in places if one >= 0), 0) - EXCERPT // 3)
     at = at if len(shown) > EXCERPT else 0
-    return "…" * bool(at) + short(shown[at:], EXCERPT)
+    return "…" * bool(at) + short(shown[at:].strip(), EXCERPT)
 
 
 def _counts(counts: dict[str, int]) -> str:
