@@ -40,9 +40,8 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"terminal"}),
         frozenset({"options"}),
-        frozenset({"made", "processes", "connect", "minion"}),
+        frozenset({"made", "processes", "connect"}),
         frozenset({"commands", "demo"}),
         frozenset({"main"}),
     ),

@@ -16,7 +16,7 @@ from typing import Any
 import click
 import pytest
 
-from vaultmind.cli import terminal
+from vaultmind.cli import options
 from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS
 from vaultmind.config import SECTION_TYPES, all_keys
@@ -88,7 +88,7 @@ def test_every_command_in_the_documents_exists(page: Path) -> None:
 
 
 def test_every_exit_code_is_documented_and_no_other() -> None:
-    codes = {value for name, value in vars(terminal).items() if name.startswith("EXIT_")}
+    codes = {value for name, value in vars(options).items() if name.startswith("EXIT_")}
     table = COMMANDS.partition("## Exit codes")[2].partition("\n## ")[0]
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == codes | {0}
 

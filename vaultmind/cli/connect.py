@@ -27,8 +27,7 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import Answer, Settings, pass_settings
-from vaultmind.cli.terminal import aside, bold
+from vaultmind.cli.options import Answer, Settings, aside, bold, pass_settings
 from vaultmind.client import hook
 from vaultmind.config import Config, user_config_path
 from vaultmind.config.links import FOLDER
