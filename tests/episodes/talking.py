@@ -18,7 +18,7 @@ from vaultmind.app import App, open_app
 from vaultmind.config import Config
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.serve.call import Call
-from vaultmind.serve.operations import find
+from vaultmind.serve.op import find
 from vaultmind.serve.ops import hooks
 from vaultmind.session import uses
 from vaultmind.types import Caller

@@ -15,7 +15,7 @@ from vaultmind.app import App
 from vaultmind.client.client import Client
 from vaultmind.errors import NotAllowed
 from vaultmind.memory.suggestions import parse
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "test")

@@ -15,7 +15,7 @@ from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import BadArgument, PathRefused
 from vaultmind.serve.call import Call
-from vaultmind.serve.operations import run_operation
+from vaultmind.serve.op import run_operation
 from vaultmind.types import PERSON, Caller
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"

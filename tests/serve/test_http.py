@@ -20,7 +20,7 @@ from tests.waiting import until
 from vaultmind.client import launch
 from vaultmind.errors import ConfigError
 from vaultmind.serve import guard
-from vaultmind.serve.operations import of
+from vaultmind.serve.op import of
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.serve.vaults import ORDER, open_vault
 from vaultmind import tokens
 from vaultmind.app import App
 from vaultmind.serve import mcp
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "test")

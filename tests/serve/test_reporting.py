@@ -8,7 +8,7 @@ import pytest
 
 from vaultmind.app import App
 from vaultmind.memory.brain import parse_brain
-from vaultmind.serve.operations import Call, answer, run_operation
+from vaultmind.serve.op import Call, answer, run_operation
 from vaultmind.types import PERSON, Caller
 
 MAIN = Call(Caller("agent", "main"))

@@ -150,7 +150,8 @@ class InProcess:
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
         """Run an operation on the app; before one that writes, what was left to do is done."""
-        from vaultmind.serve.operations import IN_WORDS, Call, find, run_operation
+        from vaultmind.serve.call import Call
+        from vaultmind.serve.op import IN_WORDS, find, run_operation
         from vaultmind.types import PERSON
 
         asked = args["op"] if op == IN_WORDS else op
