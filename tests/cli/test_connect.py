@@ -99,6 +99,10 @@ def test_each_client_gets_our_server_and_keeps_what_else_is_there(
     backups = sorted(path.parent.glob(f"{path.name}.vaultmind-backup-*"))
     assert backups[0].read_text("utf-8") == text
     assert said(vault, client)[0][0] == "ok"
+    well = path.read_text("utf-8")
+    path.write_text(well.replace(entry["command"], "/gone/vaultmind"), "utf-8")
+    assert said(vault, client)[0] == ("fail", f"{path} starts what is not there (/gone/vaultmind).")
+    path.write_text(well, "utf-8")
 
     assert run(vault, client, "--remove") == 0
     assert "vaultmind" in servers(client)

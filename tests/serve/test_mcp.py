@@ -60,13 +60,6 @@ def text_of(result: Any) -> str:
     return "\n".join(block.text for block in result.content)
 
 
-def fenced(text: str) -> list[tuple[str, str]]:
-    """Return (source, text) of every fence, each closed by its own mark."""
-    found = re.findall(r"<<recalled (\w{8}) from (.*?)>>\n(.*?)\n<<end (\w{8})>>", text, re.DOTALL)
-    assert all(opened == closed for opened, _, _, closed in found)
-    return [(source, inside) for _, source, inside, _ in found]
-
-
 def test_all_schemas_together_cost_less_than_2700_tokens() -> None:
     listed = [
         tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in mcp.tools()
@@ -91,17 +84,6 @@ def test_what_must_not_be_read_is_refused_in_words(app: App, path: str) -> None:
     assert result.is_error
     assert "SECRET" not in text_of(result)
     assert "SECRET" not in refusal(app, lambda client: client.read_resource(f"note:///{path}"))
-
-
-def test_the_own_identity_is_followed_and_anothers_is_data(app: App) -> None:
-    own = call(app, "context_start", {})
-    outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", text_of(own), flags=re.DOTALL)
-    assert "Your identity, written by the person:\n# Main\n\nYou are Main" in outside
-    assert "Anna" not in outside and "lighthouse" not in outside
-    assert "<<" not in data(app, "context_start", {})["parts"][0]["text"]
-    other = call(app, "context_start", {"agent": "jaskier"})
-    assert "Jesteś bardem" in dict(fenced(text_of(other)))["VaultMind/agents/jaskier/identity.md"]
-    assert "Be who" not in text_of(other)
 
 
 def test_a_full_memory_still_begins_within_800_tokens_fences_included(app: App) -> None:
