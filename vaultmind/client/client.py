@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """A connection to the vault's daemon, made anew when the daemon was replaced meanwhile."""
+    """A connection to the vault's daemon, made anew by the call after one over which it broke."""
 
     def __init__(self, where: Config | Where, caller: Caller) -> None:
         self._where = where
@@ -27,15 +27,13 @@ class Client:
         self._number = 0
 
     @classmethod
-    def connect(
-        cls, where: Config | Where, caller: Caller = PERSON, *, start: bool = True
-    ) -> Client:
+    def connect(cls, where: Config | Where, caller: Caller = PERSON) -> Client:
         """Return a connected client, starting the daemon when none runs.
 
         Raises DaemonUnavailable, in words, when there is none and none can be started.
         """
         made = cls(where, caller)
-        made._wire = launch.connect(where, made._hello, start=start)
+        made._wire = launch.connect(where, made._hello)
         return made
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
@@ -47,7 +45,7 @@ class Client:
         request = {"id": self._number, "op": op, "args": args}
         if len(encode(request)) > MAX_LINE_BYTES:
             raise BadArgument("args", f"{op}: too long", f"up to {MAX_LINE_BYTES} bytes")
-        wire = self._live()
+        wire = self._wire = self._wire or launch.connect(self._where, self._hello)
         try:
             wire.send(request)
             while answer := wire.receive():
@@ -76,9 +74,3 @@ class Client:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-    def _live(self) -> Wire:
-        if self._wire is not None and self._wire.gone():
-            self.close()
-        self._wire = self._wire or launch.connect(self._where, self._hello)
-        return self._wire

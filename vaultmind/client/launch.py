@@ -38,22 +38,17 @@ def hello(mode: str, **said: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"vaultmind": wire.PROTOCOL, "version": __version__, "mode": mode, **usual, **said}
 
 
-def connect(where: Config | Where, greeting: dict[str, Any], *, start: bool = True) -> Wire:
+def connect(where: Config | Where, greeting: dict[str, Any]) -> Wire:
     """Return a greeted connection to the vault's daemon.
 
     A daemon older than this code is replaced. Raises DaemonUnavailable, in words, when none
     answers and none can be started, or when it refuses the greeting.
     """
     reached = greet(where, greeting)
-    if reached is not None and start and _older(str(reached.peer.get("version", ""))):
+    if reached is not None and _older(str(reached.peer.get("version", ""))):
         reached.close()
         stop(where)
         reached = None
-    if reached is None and not start:
-        raise DaemonUnavailable(
-            f"No daemon runs for the vault {where.vault}.",
-            hint="Start it with `vaultmind daemon start`.",
-        )
     return reached or _start(where, greeting)
 
 

@@ -82,19 +82,6 @@ class Wire:
         whole, _, self._rest = self._rest.rpartition(b"\n")
         return [bytes(line) + b"\n" for line in whole.split(b"\n")]
 
-    def gone(self) -> bool:
-        """Tell whether the daemon has hung up, without waiting."""
-        before = self.sock.gettimeout()
-        self.sock.setblocking(False)
-        try:
-            return not self.sock.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-        finally:
-            self.sock.settimeout(before)
-
     def close(self) -> None:
         """Hang up."""
         self.sock.close()
