@@ -31,7 +31,7 @@ from vaultmind.memory.wording import begun, default_identity, page
 from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
-from vaultmind.planner.sources import Sources, folder_indexes
+from vaultmind.planner.sources import Sources, described, folder_indexes
 from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables
     from vaultmind.planner.plan import Planner
 
-RECORDS_SECONDS = 60.0
-"""How long an erasure waits until what plans know of the notes is made anew."""
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +99,7 @@ class App:
             withheld,
             clock=clock,
             embedder=shared.open,
+            describe=described,
         )
         opens = folder_indexes(config, withheld, shared.open, clock)
         self.sources = Sources(config, self.index, opens, clock)
@@ -111,14 +110,7 @@ class App:
         self._open_gate()
         self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
         """What agents do for tasks."""
-
-        def renew_records() -> str:
-            self.sources.vault.structure.settle(RECORDS_SECONDS)
-            return ""
-
-        self.erasing = EpisodesErasing(
-            self.index.erasing, self.episodes, lambda: self.watching, renew_records
-        )
+        self.erasing = EpisodesErasing(self.index.erasing, self.episodes, lambda: self.watching)
         self.watching = open_watching(self.episodes, self.sources, clock)
         self._open_talks()
         self._open_outlets()
@@ -169,8 +161,7 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Conversations(self.reader, self.gate, hidden, vectors, config)
+        self.talks = Conversations(self.reader, self.gate, self.tombstones.hidden, config)
         logged = Unkept(self.reader, self.gate.hide_request).look
 
         def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
@@ -198,7 +189,7 @@ class App:
             hides=self.tombstones.hides,
             talks=self.talks,
             memory=self.long_term,
-            vector=self.index.message_vectors.query_vector,
+            meaning=self.index.message_meaning,
             config=config,
             excludes=self.index.outlet.excludes,
         )

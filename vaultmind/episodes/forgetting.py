@@ -118,12 +118,9 @@ class EpisodesErasing:
     """
 
     def __init__(
-        self, inner: IndexErasing, episodes: Episodes, watching: Callable[[], Watching],
-        records: Callable[[], str] = str,
-    ) -> None:  # fmt: skip
-        """`records` renews what plans know of the notes, and returns what failed."""
-        self._inner, self._episodes = inner, episodes
-        self._watching, self._records = watching, records
+        self, inner: IndexErasing, episodes: Episodes, watching: Callable[[], Watching]
+    ) -> None:
+        self._inner, self._episodes, self._watching = inner, episodes, watching
         self.saying, self.nearest_to = inner.saying, inner.nearest_to
 
     def begin(self) -> None:
@@ -142,9 +139,8 @@ class EpisodesErasing:
             except VaultMindError as error:
                 faults.append(f"what plans offered in {name} could not be removed ({error})")
         scrubbed = self._inner.scrub(touched)
-        for clean in (episodes.scrub, self._records):
-            try:
-                faults += filter(None, [clean()])
-            except VaultMindError as error:
-                faults.append(f"what is made of the notes could not be cleaned ({error})")
+        try:
+            faults += filter(None, [episodes.scrub()])
+        except VaultMindError as error:
+            faults.append(f"what is made of the notes could not be cleaned ({error})")
         return Scrubbed((*scrubbed.faults, *faults))

@@ -23,8 +23,8 @@ from vaultmind.vault.scan import OBSIDIAN_SETTINGS, ExcludeRules, Rules, Scan, s
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
-VAULT_FORMAT = "8"
-"""Raise it when the same bytes of a vault would give other chunks, terms or ties."""
+VAULT_FORMAT = "9"
+"""Raise it when the same bytes of a vault would give other chunks, terms, ties or records."""
 
 log = logging.getLogger(__name__)
 

@@ -56,10 +56,9 @@ def is_ready(source: Source) -> bool:
 
     While it is read for the first time, or anew, they may not; what changed just now is no matter.
     """
-    state, progress = source.index.state(), source.structure.progress
+    state = source.index.state()
     few = state.phase == "indexing" and state.indexed < state.files * READY_SHARE
-    is_read = progress.done >= progress.total * READY_SHARE
-    return is_read and not few and state.phase != "starting"
+    return not few and state.phase != "starting"
 
 
 def leave(episodes: Episodes, request: PlanRequest, plan: Plan, agent: str, caller: Caller) -> str:
