@@ -318,9 +318,8 @@ def recent_gain(app: App, caller: Caller) -> Figures:
 def kept_work(app: App, caller: Caller) -> Row:
     """Return what was kept, for whoever asks for the status."""
     own = caller.agent if caller.kind == "agent" else ""
-    agents, kept = (own,) if own else app.paths.agent_names(), len(app.episodes.files.names(own))
-    running = [one for agent in agents for one in app.episodes.running(agent)]
-    names = [one.name for one in running]
+    kept = len(app.episodes.files.names(own))
+    names = app.episodes.tables.names(agent=own, state="running")
     said = [counted(kept, "note") if kept else "none kept yet"]
     said += [f"running: {', '.join(names)}"] if names else []
     return Row(running=names, kept=kept, words=" · ".join(said))
