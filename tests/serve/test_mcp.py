@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
-from mcp import Client, MCPError
+from mcp import Client
 
 from tests.serve.vaults import ORDER, open_vault
 from vaultmind import tokens
@@ -34,17 +34,6 @@ def with_client(app: App, use: Callable[[Client], Awaitable[Any]], caller: Calle
             return await use(client)
 
     return asyncio.run(session())
-
-
-def refusal(app: App, use: Callable[[Client], Awaitable[Any]]) -> str:
-    """Return the words of the protocol error that a request comes to."""
-
-    async def asked(client: Client) -> str:
-        with pytest.raises(MCPError) as caught:
-            await use(client)
-        return str(caught.value)
-
-    return str(with_client(app, asked))
 
 
 def call(app: App, tool: str, arguments: dict[str, Any], caller: Caller = MAIN) -> Any:
@@ -74,16 +63,6 @@ def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
         outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", answer, flags=re.DOTALL)
         assert ORDER in answer
         assert ORDER not in outside
-
-
-@pytest.mark.parametrize(
-    "path", ["Notes/None.md", "../secret.md", "/etc/passwd", ".env", ".obsidian/app.json", "a\\b"]
-)
-def test_what_must_not_be_read_is_refused_in_words(app: App, path: str) -> None:
-    result = call(app, "memory_fetch", {"id": path})
-    assert result.is_error
-    assert "SECRET" not in text_of(result)
-    assert "SECRET" not in refusal(app, lambda client: client.read_resource(f"note:///{path}"))
 
 
 def test_a_full_memory_still_begins_within_800_tokens_fences_included(app: App) -> None:
