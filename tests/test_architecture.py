@@ -29,7 +29,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"episodes"}),
     frozenset({"planner"}),
     frozenset({"learn"}),
-    frozenset({"gguf_embedder", "polling"}),
+    frozenset({"gguf_embedder", "overview", "polling"}),
     frozenset({"app"}),
     frozenset({"serve"}),
     frozenset({"cli"}),
@@ -102,7 +102,7 @@ ONE_ROOM = {
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
     "tree_sitter": {"planner/code.py"},
-    "vaultmind.vault.writer": {"memory/writing.py"},
+    "vaultmind.vault.writer": {"memory/gate.py"},
 }
 MAX_LINES = 600
 MAX_FILES = 34

@@ -12,9 +12,8 @@ import pytest
 
 from vaultmind.memory.audit import AuditLine, newest_first
 from vaultmind.memory.forget.hiding import Messages, Summaries
-from vaultmind.memory.gate import Gate
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
-from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

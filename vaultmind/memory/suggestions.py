@@ -40,7 +40,7 @@ from vaultmind.vault.parts import MARKER, plain
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.memory.writing import Facts
+    from vaultmind.memory.gate import Gate
 
 State = Literal["waiting", "accepted", "rejected"]
 Put = tuple[Literal["new", "waiting", "rejected", "full"], str]
@@ -218,7 +218,7 @@ class Queue:
     and the change is made again to the newer text.
     """
 
-    def __init__(self, gate: Facts) -> None:
+    def __init__(self, gate: Gate) -> None:
         self._gate, self._paths = gate, gate.paths
         self._lock = threading.Lock()
 

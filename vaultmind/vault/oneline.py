@@ -44,6 +44,11 @@ def one_line(text: str) -> str:
     return " ".join("".join(visible).split())
 
 
+def short(text: str, most: int) -> str:
+    """Return at most so many characters of a text, with `…` at the end where it was cut."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
 def escape(text: str) -> str:
     """Return a text as one line of Markdown that reads as it was said and does nothing else.
 

@@ -26,7 +26,8 @@ MAX_FRONT_MATTER = 64_000
 MAX_DEPTH = 50
 """Number of lists and mappings inside each other, beyond which the parser's stack is at risk."""
 
-_BOUNDARY = re.compile(r"(?m)^---[ \t]*\r?$")
+_FRONT_MATTER = re.compile(r"(?ms)---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)")
+_YAML = YAMLHandler()
 _KEY_LINE = re.compile(r"(?m)^([^\s:#\[\]{}][^:\r\n]*):(?:[ \t]([^\r\n]*))?\r?$")
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9]\d{0,17})")
 _CONSTANTS = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -58,34 +59,21 @@ class _Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[mi
         return _Quoted(value) if node.style else value
 
 
-class _Handler(YAMLHandler):
-    """The YAML that Obsidian reads: three dashes, plain values, no aliases, no great depth."""
-
-    FM_BOUNDARY = _BOUNDARY
-
-    def load(self, fm: str, **_: object) -> Any:  # noqa: ANN401
-        """Return the values of a front matter; raise for what would fell the parser."""
-        _check(fm)
-        return _shown(super().load(fm, Loader=_Loader))
-
-
-_HANDLER = _Handler()
-
-
 def front_matter(text: str) -> FrontMatter | None:
     """Return a note's front matter; None when it has none.
 
     A horizontal rule at the top of a body is not front matter.
     """
-    spans = _spans(text)
-    if spans is None:
+    found = _FRONT_MATTER.match(text)
+    if found is None:
         return None
-    source, start, end, body = spans
+    source, start, end, body = found[1], *found.span(1), found.end()
     try:
-        loaded = _HANDLER.load(source)
+        _check(source)
+        loaded = _shown(_YAML.load(source, Loader=_Loader))
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        found = _recovered(text[start:end])
-        return FrontMatter(found, start, end, body, _reason(error)) if found else None
+        lines = _recovered(source)
+        return FrontMatter(lines, start, end, body, _reason(error)) if lines else None
     if loaded is None or isinstance(loaded, dict):
         return FrontMatter(loaded or {}, start, end, body)
     return None
@@ -93,8 +81,8 @@ def front_matter(text: str) -> FrontMatter | None:
 
 def body_start(text: str) -> int:
     """Return where a text goes on after what looks like front matter, whatever that holds."""
-    spans = _spans(text)
-    return spans[3] if spans else 0
+    found = _FRONT_MATTER.match(text)
+    return found.end() if found else 0
 
 
 def words_of(value: object, split: str = ",") -> tuple[str, ...]:
@@ -103,19 +91,6 @@ def words_of(value: object, split: str = ",") -> tuple[str, ...]:
     items = items if isinstance(items, list) else [items]
     words = (str(item).strip() for item in items if isinstance(item, (str, int, float)))
     return tuple(filter(None, words))
-
-
-def _spans(text: str) -> tuple[str, int, int, int] | None:
-    """Return what stands between the dashes, where it starts and ends, and where the body does."""
-    if not text.startswith("---") or not _HANDLER.detect(text):
-        return None
-    try:
-        source, content = _HANDLER.split(text)
-    except ValueError:  # it is never closed
-        return None
-    closed = len(text) - len(content)
-    end = text.rindex("\n", 0, closed) + 1
-    return source, text.index("\n") + 1, end, closed + content.startswith("\n")
 
 
 def _check(source: str) -> None:
@@ -161,7 +136,7 @@ def _recovered(source: str) -> dict[str, object]:
 def _reason(error: Exception) -> str:
     problem = getattr(error, "problem", None) or str(error) or type(error).__name__
     mark = getattr(error, "problem_mark", None)
-    where = f" (line {mark.line + 1})" if mark is not None else ""
+    where = f" (line {mark.line + 2})" if mark is not None else ""  # the dashes are one
     return f"broken front matter: {' '.join(str(problem).split())}{where}"
 
 

@@ -34,7 +34,6 @@ _ESCAPED_BLOCK = re.compile(r"(?<![^ \t\n])\\(\\*)(?=\^m\d+[ \t]*$)", re.MULTILI
 ERASED_SOURCE = "(erased)"
 """Stands for the erased name of the conversation that a session was imported from."""
 _ERASED = "%%erased%%"
-_ERASED_WORDS = {"en": "Erased on {}.", "pl": "Wymazano {}.", "ru": "Стёрто {}."}
 
 
 def quote(text: str) -> list[str]:
@@ -57,13 +56,12 @@ def unquote(lines: list[str]) -> str:
     return _ESCAPED_MARK.sub(r"%\1", text) if "%" in text else text
 
 
-def erased_line(date: str, language: str = "en") -> str:
+def erased_line(date: str) -> str:
     """Return the quoted line that stands for a message whose words were erased.
 
     No message can forge it: a comment's mark in what somebody says is escaped.
     """
-    words = _ERASED_WORDS.get(language, _ERASED_WORDS["en"]).format(date)
-    return f"> *{words}* {_ERASED}"
+    return f"> *Erased on {date}.* {_ERASED}"
 
 
 def is_erased(lines: list[str]) -> bool:
@@ -159,22 +157,16 @@ def render_header(meta: SessionMeta, newline: str = "\n") -> str:
 
 def parse_meta(text: str) -> SessionMeta:
     """Return a session file's front matter alone; never raises."""
-    return read_meta(text, [])[1]
+    return read_meta(text)[1]
 
 
-def read_meta(text: str, faults: list[str]) -> tuple[int, SessionMeta]:
-    """Return where the body starts, and the front matter as far as it can be read.
-
-    What is wrong with it is added to `faults`, in words.
-    """
+def read_meta(text: str) -> tuple[int, SessionMeta, str]:
+    """Return where the body starts, the front matter as far as it can be read, and its fault."""
     skipped = len(BOM) if text.startswith(BOM) else 0
     found = front_matter(text[skipped:])
     if found is None:
-        faults.append("line 1: no front matter")
-        return skipped, SessionMeta("", "")
-    if found.fault:
-        faults.append(found.fault)
-    return skipped + found.body_start, _meta(found.properties)
+        return skipped, SessionMeta("", ""), "line 1: no front matter"
+    return skipped + found.body_start, _meta(found.properties), found.fault
 
 
 def _meta(values: dict[str, object]) -> SessionMeta:
@@ -285,8 +277,8 @@ def parse_session(text: str, *, begin: int = 0, segment: int = 1) -> Transcript:
     Offsets are into `text` as given, with its own line ends. With `begin`, an offset between two
     messages in that segment, only what follows it is read.
     """
-    faults: list[str] = []
-    body, meta = read_meta(text, faults)
+    body, meta, broken = read_meta(text)
+    faults = [broken] if broken else []
     messages: list[PlacedMessage] = []
     topics, blocks = [], set[str]()
     marks = [*_MARK.finditer(text, max(body, begin))]

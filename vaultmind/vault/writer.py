@@ -9,7 +9,6 @@ system cannot do one of these things (network drives, old kernels), the next bes
 from __future__ import annotations
 
 import codecs
-import contextlib
 import ctypes
 import errno
 import fcntl
@@ -27,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vaultmind.errors import NotFound, PathRefused, VaultMindError, WriteConflict, WriteFailed
+from vaultmind.errors import NotFound, PathRefused, WriteConflict, WriteFailed
 from vaultmind.vault.files import (
     OPEN_FLAGS,
     TEMP_PREFIX,
@@ -69,10 +68,10 @@ class VaultWriter:
         """
         path = self._paths.writable(relative)
         with self._writing(relative):
-            for _ in range(tries):
-                with contextlib.suppress(FileChanged):
+            for _ in range(tries - 1):
+                with suppress(FileChanged):
                     return self._try(path, relative, change)
-        raise _conflict(relative, tries)
+            return self._try(path, relative, change)
 
     def append(self, relative: str, text: str) -> None:
         """Append text to a file and flush it to disk; make the file when there is none.
@@ -84,20 +83,12 @@ class VaultWriter:
         raw = storable(text).encode()
         with self._writing(relative):
             self._make_folder(path.parent, relative)
-            try:
-                append_file(path, raw)
-            except FileChanged as error:
-                raise _conflict(relative) from error
+            append_file(path, raw)
 
-    def remove(self, relative: str, sha: str) -> None:
-        """Remove a file whose bytes still have this SHA-256.
-
-        Raises NotFound, PathRefused, WriteFailed; WriteConflict when it holds something else.
-        """
+    def remove(self, relative: str) -> None:
+        """Remove a file. Raises NotFound, PathRefused, WriteFailed."""
         path = self._paths.writable(relative)
         with self._writing(relative):
-            if digest(path.read_bytes()) != sha:
-                raise _conflict(relative)
             path.unlink()
             flush_folder(path.parent)
 
@@ -105,7 +96,7 @@ class VaultWriter:
         """Remove temporary files that killed processes left in the memory folder."""
         oldest = time.time() - STALE_SECONDS
         for left in (self._paths.root / self._paths.memory_dir).rglob(f"{TEMP_PREFIX}*"):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 if _TEMP_NAME.fullmatch(left.name) and left.lstat().st_mtime < oldest:
                     left.unlink()
 
@@ -149,8 +140,11 @@ class VaultWriter:
         try:
             with self._locks.setdefault(relative, threading.RLock()):
                 yield
-        except VaultMindError:
-            raise
+        except FileChanged as error:
+            raise WriteConflict(
+                f"{relative} kept changing or was held open by another program.",
+                hint="Nothing was written; try again when it is saved and closed.",
+            ) from error
         except FileNotFoundError as error:
             raise NotFound(f"There is no file {relative!r} in the vault.") from error
         except OSError as error:
@@ -165,14 +159,6 @@ class VaultWriter:
 def storable(text: str) -> str:
     """Return the text with what no UTF-8 text file can hold replaced: NUL, lone surrogates."""
     return _NOT_STORABLE.sub("\ufffd", text)
-
-
-def _conflict(relative: str, tries: int = 0) -> WriteConflict:
-    times = f"; tried {tries} times" if tries else ""
-    return WriteConflict(
-        f"{relative} kept changing or was held open by another program{times}.",
-        hint="Nothing was written; try again when it is saved and closed.",
-    )
 
 
 BUSY_SECONDS = 1.0

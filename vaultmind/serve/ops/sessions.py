@@ -323,7 +323,7 @@ def _settled(
 
 @tells("consolidate.types.Dropped", words="fact reason")
 def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
-    from vaultmind.memory.writing import UNTOLD
+    from vaultmind.memory.gate import UNTOLD
 
     text = "" if one.reason in UNTOLD else one.text
     return {"fact": text, "reason": one.reason, "evidence": one.evidence}
