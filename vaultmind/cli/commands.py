@@ -445,12 +445,14 @@ plain("agents list", "changes.agents", only=())
 plain("agents show", "changes.agents", "name")
 
 
-@made("memory.init", "agent:name", only=("language",))
-def agents_new() -> None:
+@made("memory.init", only=("language",), also=[click.Argument(["name"])])
+def agents_new(settings: Settings, args: Args) -> int:
     """Make an agent: its folder, and an identity.md in which you write who it is.
 
     `autonomy: 1` there makes it ask before it remembers.
     """
+    settings.tell(settings.ask("init", args | {"agent": args.pop("name")}))
+    return 0
 
 
 @made("changes.agent_allow", "name", only=(),

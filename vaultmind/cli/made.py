@@ -118,7 +118,7 @@ class Made:
         elif waits and self.waits:
             wait_for_index(settings, patient=patient)
         if "agent" in op.parameters:
-            args |= settings.target | args
+            args |= settings.target
 
 
 def _told(settings: Settings, op: Operation, args: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.client import launch
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from vaultmind.config import Config
     from vaultmind.locate import Where
 
+ENVELOPE_BYTES = 200
+"""Of a request, what stands around its arguments."""
+
 
 class Client:
     """A connection to the vault's daemon, made anew by the call after one over which it broke."""
@@ -24,7 +28,6 @@ class Client:
             "ops", kind=caller.kind, agent=caller.agent, client=caller.client
         )
         self._wire: Wire | None = None
-        self._number = 0
 
     @classmethod
     def connect(cls, where: Config | Where, caller: Caller = PERSON) -> Client:
@@ -41,22 +44,16 @@ class Client:
 
         Raises what the operation raised, and DaemonUnavailable when the daemon dies over it.
         """
-        self._number += 1
-        request = {"id": self._number, "op": op, "args": args}
-        if len(encode(request)) > MAX_LINE_BYTES:
+        if len(encode(args)) > MAX_LINE_BYTES - ENVELOPE_BYTES:
             raise BadArgument("args", f"{op}: too long", f"up to {MAX_LINE_BYTES} bytes")
         wire = self._wire = self._wire or launch.connect(self._where, self._hello)
-        try:
-            wire.send(request)
-            while answer := wire.receive():
-                if answer.get("id") == self._number and "progress" in answer:
-                    report(Progress(**answer["progress"]))
-                elif answer.get("id") == self._number and "error" in answer:
-                    raise from_body(answer["error"])
-                elif answer.get("id") == self._number:
-                    return dict(answer["ok"])
-        except OSError:
-            pass  # as when the answers end
+        answer: dict[str, Any] = {}
+        with suppress(OSError):  # as when the answers end
+            answer = wire.ask(op, args, lambda step: report(Progress(**step)))
+        if "error" in answer:
+            raise from_body(answer["error"])
+        if "ok" in answer:
+            return dict(answer["ok"])
         self.close()
         raise DaemonUnavailable(
             f"The daemon stopped while it worked on {op}.",

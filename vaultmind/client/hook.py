@@ -168,18 +168,16 @@ def _ask(
     try:
         if seconds:
             _limit(seconds)
-        reached.send({"id": 1, "op": op, "args": args})
-        while answer := reached.receive():
-            if "error" in answer:
-                refused = answer["error"]
-                bad = f"bad value for {refused.get('field')}; it takes {refused.get('allowed')}"
-                raise ValueError(bad if refused.get("field") else str(refused.get("message", "")))
-            if "ok" in answer:
-                _limit(0)
-                return dict(answer["ok"])
-        raise ConnectionError("the daemon stopped over it")
+        answer = reached.ask(op, args)
     finally:
         reached.close()
+    if refused := answer.get("error"):
+        bad = f"bad value for {refused.get('field')}; it takes {refused.get('allowed')}"
+        raise ValueError(bad if refused.get("field") else str(refused.get("message", "")))
+    if "ok" not in answer:
+        raise ConnectionError("the daemon stopped over it")
+    _limit(0)
+    return dict(answer["ok"])
 
 
 def _print(event: str, **said: object) -> None:
