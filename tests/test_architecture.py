@@ -42,24 +42,22 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
         frozenset({"options"}),
         frozenset({"made", "processes", "connect"}),
-        frozenset({"commands", "demo"}),
+        frozenset({"commands", "demo", "bundle"}),
         frozenset({"main"}),
     ),
     "index": (
         frozenset({"words"}),
         frozenset({"when_words"}),
         frozenset({"when_rules"}),
-        frozenset({"when", "chroma", "db", "models", "typos", "ties", "taken"}),
-        frozenset({"notes", "embed", "asking"}),
-        frozenset({"reading"}),
+        frozenset({"when", "db", "models", "ties"}),
+        frozenset({"notes", "embed"}),
         frozenset({"folder"}),
         frozenset({"linked", "outlet"}),
-        frozenset({"where"}),
         frozenset({"columns", "results"}),
         frozenset({"matching", "sync", "training", "vectors"}),
         frozenset({"rank"}),
         frozenset({"search", "fetch"}),
-        frozenset({"erasing", "raw", "related"}),
+        frozenset({"erasing", "related"}),
         frozenset({"index"}),
     ),
     "session": (
@@ -97,7 +95,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
 """The rooms and files inside a room, lowest first: each imports those below it and its own."""
 
 ONE_ROOM = {
-    "chromadb": {"index/chroma.py"},
+    "chromadb": {"index/vectors.py"},
     "watchdog": {"index/folder.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},

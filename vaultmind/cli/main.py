@@ -16,7 +16,7 @@ from vaultmind.cli.made import MADE
 from vaultmind.errors import VaultMindError
 
 PURPOSES = {
-    "To begin": "demo init connect",
+    "To begin": "demo init connect bundle",
     "To find": "search fetch related",
     "To read for a task": "plan link unlink links explore delta refresh gain",
     "What was done for a task": "episode feedback model",
@@ -26,7 +26,7 @@ PURPOSES = {
     "The index": "status doctor index reindex",
     "Processes": "daemon mcp hook minion",
 }
-HANDMADE = {"demo": "demo", "connect": "connect"}
+HANDMADE = {one: one for one in ("demo", "connect", "bundle")}
 HANDMADE |= dict.fromkeys(("daemon", "mcp", "hook", "minion"), "processes")
 """Commands with a terminal of their own: the module, imported when it is used."""
 GROUPS = {

@@ -13,11 +13,10 @@ from itertools import groupby
 from typing import Any, Literal
 
 from vaultmind import tokens
-from vaultmind.consolidate import summarise as built_in
-from vaultmind.consolidate.extract import WEIGHT, extract, likeliest, readings
+from vaultmind.consolidate import levels as built_in
+from vaultmind.consolidate.extract import WEIGHT, extract, likeliest, merge, readings
 from vaultmind.consolidate.ground import share_of, supported
-from vaultmind.consolidate.merge import merge
-from vaultmind.consolidate.summarise import Paragraph, Source, Summary
+from vaultmind.consolidate.levels import Paragraph, Source, Summary
 from vaultmind.consolidate.talk import GAP, Talk, read_talk, statement
 from vaultmind.consolidate.types import (
     SECTION_OF,
@@ -29,7 +28,7 @@ from vaultmind.consolidate.types import (
     Reason,
 )
 from vaultmind.errors import MinionFailed
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.language.text import plain_sentences
 from vaultmind.memory.match import same_fact
 from vaultmind.minion import prompts

@@ -19,6 +19,7 @@ from vaultmind.config.links import Link, link_name, links_file, name_for, read_l
 from vaultmind.episodes.types import Change
 from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
+from vaultmind.heavy import step_back
 from vaultmind.index.index import Index
 from vaultmind.index.linked import MAX_BYTES, LinkedFolder, NamedLines
 from vaultmind.index.outlet import Withheld
@@ -40,7 +41,6 @@ _LOOK_SECONDS = 0.5
 """How often it is looked what changed."""
 _FIRST_SECONDS = 60.0
 """So long the vault's own index goes first."""
-_NICE = 15
 _SYSTEM = ("/proc", "/sys", "/dev", "/run", "/boot", "/etc")
 _KEYS = (".ssh", ".gnupg", ".aws", ".kube", ".password-store", ".azure", ".config", ".local")
 """Folders of the home folder that hold keys and settings."""
@@ -276,8 +276,7 @@ class Sources:
 
     def _run(self) -> None:
         """Open what is linked, after the vault; then keep what is known of the files in step."""
-        with suppress(OSError, AttributeError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        step_back()
         until = time.monotonic() + _FIRST_SECONDS
         while not self._closing.wait(_LOOK_SECONDS):
             state = self._index.state()
@@ -344,7 +343,7 @@ def linkable(path: str, home: Path, ours: dict[str, Path]) -> Path:
 
 def _faults(root: Path, home: Path, ours: dict[str, Path]) -> Iterator[str]:
     """Yield why a folder cannot be linked; first what holds whosever vault it is for."""
-    from vaultmind.index.taken import lies_in_memory  # not at the daemon's start
+    from vaultmind.index.linked import lies_in_memory  # not at the daemon's start
 
     around = {root, *root.parents}
     if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
@@ -373,15 +372,14 @@ def folder_indexes(
     config: Config, withheld: Withheld, lend: Callable[[], Embedder | None], clock: Clock
 ) -> Callable[[Path, Path], Index]:
     """Return what opens the index of a linked folder, with an embedder that is lent to it."""
-    megabytes = min(config.index.max_file_mb, MAX_BYTES / 1_000_000)
-    settings = replace(config.index, max_file_mb=megabytes)
+    most = min(config.index.max_file_bytes, MAX_BYTES)
 
     def opens(root: Path, state_dir: Path) -> Index:
         from vaultmind.planner.code import grammars
 
-        own = replace(config, vault=root, state_dir=state_dir, index=settings)
+        own = replace(config, vault=root, state_dir=state_dir)
         cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
-        ground = LinkedFolder(root, config.index.exclude, cut_by_definitions, cut)
+        ground = LinkedFolder(root, config.index.exclude, cut_by_definitions, cut, most)
         return Index(own, ground, withheld, clock=clock, embedder=lend, describe=described)
 
     return opens
