@@ -258,8 +258,7 @@ class App:
 
         def stands(tables: Tables, name: str) -> bool:
             """Tell whether the tables hold an episode as its note says it now."""
-            listed = files.listed_one(name)
-            return listed is not None and tables.holds(listed)
+            return tables.holds(files, name)
 
         earlier = Earlier(
             lambda: self.episodes.tables, outlet, self.paths, self.clock, stands, self.config.agent

@@ -307,13 +307,8 @@ def kept_word(text: str) -> str:
 
 def kept_task(task: TaskMark) -> TaskMark:
     """Return a task as it is kept."""
-    return TaskMark(
-        kept_text(task.text, MAX_TASK),
-        kept_word(task.kind) or "unknown",
-        kept_word(task.fingerprint),
-        kept_word(task.risk) or "low",
-        tuple(filter(None, map(kept_word, task.issues))),
-    )
+    issues = tuple(filter(None, map(kept_word, task.issues)))
+    return replace(task, text=kept_text(task.text, MAX_TASK), issues=issues)
 
 
 def kept_event(event: Event, now: str) -> Event:
