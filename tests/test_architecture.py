@@ -40,9 +40,8 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"terminal"}),
         frozenset({"options"}),
-        frozenset({"made", "processes", "connect", "minion"}),
+        frozenset({"made", "processes", "connect"}),
         frozenset({"commands", "demo", "bundle"}),
         frozenset({"main"}),
     ),
@@ -83,12 +82,10 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"plan"}),
     ),
     "serve": (
-        frozenset({"call", "lean"}),
-        frozenset({"lines"}),
-        frozenset({"op", "show"}),
-        frozenset({"ops"}),
-        frozenset({"operations"}),
-        frozenset({"guard", "metrics", "offers"}),
+        frozenset({"call"}),
+        frozenset({"lines", "show"}),
+        frozenset({"op"}),
+        frozenset({"ops", "guard"}),
         frozenset({"mcp"}),
         frozenset({"http"}),
         frozenset({"lock"}),
