@@ -16,12 +16,12 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote
-from vaultmind.index.words import detect
 from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
 from vaultmind.session.files import Hides
-from vaultmind.session.sentences import read, shortened
+from vaultmind.session.parts import Recent
+from vaultmind.session.sentences import language_of, read, shortened
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
 from vaultmind.session.unkept import keeping
 from vaultmind.tokens import count
@@ -45,8 +45,6 @@ LINE_TOKENS, KEPT_TOKENS = 32, 1200
 """A longer line is cut; tokens of the summary from which the lines are chosen."""
 SLIGHT_WORDS = 5
 """Content words from which a statement counts for itself."""
-SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 150
-"""By which the conversation's language is told: of its newest messages."""
 LAST_MESSAGES = 50
 """The newest messages among which the last time is looked for: some are told late."""
 CLOCKS_DIFFER = timedelta(minutes=1)
@@ -247,12 +245,6 @@ def where_of(meta: SessionMeta) -> str:
     return ", ".join(filter(None, (" ".join(one.split())[:40].strip(" ,") for one in names)))
 
 
-def language_of(messages: Sequence[Message]) -> str:
-    """Return the language of a conversation: of what the user said last, else the assistant."""
-    users = [one for one in messages if one.role == "user"] or messages
-    return detect("\n".join(one.text[:SAMPLE_CHARACTERS] for one in users[-SAMPLE_MESSAGES:]), "en")
-
-
 def last_time(transcript: Transcript, now: datetime) -> datetime:
     """Return when something was said last: the latest of the newest messages' times.
 
@@ -274,17 +266,6 @@ def _told(
     transcript = parse_session(text)
     shown = files.recallable(agent, path, text, hides, transcript=transcript)
     return transcript, keeping([one for one, _ in shown])
-
-
-@dataclass(frozen=True, slots=True)
-class Recent:
-    """Another conversation, as the start of one tells of it."""
-
-    session: str
-    line: str
-    """When it was, with which client, in which project, and its title."""
-    title: str
-    running: bool
 
 
 def recent_of(reader: VaultReader, agent: str, session: str, hides: Hides) -> Recent | None:

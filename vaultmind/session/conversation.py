@@ -18,9 +18,9 @@ from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.gate import Gate
 from vaultmind.redact import mask, private_spans
-from vaultmind.session.active import language_of
 from vaultmind.session.files import Shelf, read_text, recallable
 from vaultmind.session.recall import SegmentIndex
+from vaultmind.session.sentences import language_of
 from vaultmind.session.summary import (
     Rolling,
     Window,

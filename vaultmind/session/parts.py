@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
-
-if TYPE_CHECKING:
-    from vaultmind.session.active import Recent
+from typing import Literal, get_args
 
 PartName = Literal[
     "identity", "brain", "active context", "summary", "earlier", "memory", "associations",
@@ -16,6 +13,17 @@ PartName = Literal[
 PART_NAMES: tuple[PartName, ...] = get_args(PartName)
 """In the order in which they are shown. `history` is a sub-agent's, in the place of all that is
 recalled from a conversation; `window` ends in the pending messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """Another conversation, as the start of one tells of it."""
+
+    session: str
+    line: str
+    """When it was, with which client, in which project, and its title."""
+    title: str
+    running: bool
 
 
 @dataclass(frozen=True, slots=True)
