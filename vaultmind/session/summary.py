@@ -22,7 +22,7 @@ from itertools import groupby
 from vaultmind.language.text import plain_sentences
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_often, read
-from vaultmind.session.unkept import keeping, orders_memory, unkept
+from vaultmind.session.unkept import keeping, orders_memory
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault import properties
@@ -30,8 +30,6 @@ from vaultmind.vault.oneline import escape, one_line
 from vaultmind.vault.parts import Bullet, bullets
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.transcript import comment
-
-__all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
 LINE_TOKENS = 40
 """A longer line is cut."""
