@@ -54,7 +54,7 @@ from vaultmind.vault.paths import VaultPaths, agent_name
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
     from vaultmind.consolidate.model import Thinker
-    from vaultmind.consolidate.reported import Reported
+    from vaultmind.consolidate.settle import Reported
     from vaultmind.episodes.store import Tables
     from vaultmind.planner.plan import Planner
 
@@ -318,7 +318,7 @@ class App:
     @cached_property
     def reported(self) -> Reported:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
-        from vaultmind.consolidate.reported import Reported
+        from vaultmind.consolidate.settle import Reported
 
         return Reported(self._resources(), self.config.extraction.max_facts)
 
