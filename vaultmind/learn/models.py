@@ -36,7 +36,6 @@ from vaultmind.index.models import (
     ModelKind,
     Switch,
     active_text,
-    parsed,
     read_active,
     read_checked,
     registry_of,
@@ -245,7 +244,7 @@ class Models:
         """Replace `active.json` as a whole; one that cannot be understood names nothing."""
 
         def edit(file: FileText | None) -> str:
-            old = parsed(file.text) if file is not None else Active()
+            old = read_active(self._folder)
             return active_text(change(Active() if old.fault else old))
 
         self._gate.save(f"{self._paths.memory_dir}/{ACTIVE}", edit, caller, reason)
