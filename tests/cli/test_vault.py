@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import zipfile
 from pathlib import Path
 
-from tests.cli.program import run
+from tests.cli.program import environment, run
 from tests.machine import Machine
+
+CLIENT = {"name": "test", "version": "1"}
 
 
 def test_a_check_of_a_copy_reads_every_note_first(tmp_path: Path) -> None:
@@ -32,3 +36,24 @@ def test_the_doctor_sees_a_client_that_starts_what_is_gone(machine: Machine) -> 
         assert "vaultmind connect claude-desktop --write" in done.out
     finally:
         file.unlink()
+
+
+def test_a_bundle_starts_this_installation_for_the_vault_that_is_chosen(
+    machine: Machine, tmp_path: Path
+) -> None:
+    made = run(machine, "bundle", cwd=tmp_path, VAULTMIND_VAULT=str(machine.vault))
+    assert made.code == 0 and "vaultmind.mcpb" in made.out
+    with zipfile.ZipFile(tmp_path / "vaultmind.mcpb") as bundle:
+        bundle.extractall(tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
+    start = manifest["server"]["mcp_config"]
+    chosen = {"${__dirname}": str(tmp_path), "${user_config.vault}": str(machine.vault)}
+    chosen["${user_config.agent}"] = manifest["user_config"]["agent"]["default"]
+    command = [start["command"], *start["args"]]
+    for name, value in chosen.items():
+        command = [one.replace(name, value) for one in command]
+    ask = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ask}
+    env, words = environment(machine), f"{json.dumps(asked)}\n".encode()
+    told = subprocess.check_output(command, input=words, env=env, timeout=90)
+    assert json.loads(told)["result"]["serverInfo"]["name"] == "vaultmind"

@@ -176,7 +176,7 @@ class Finder:
             mask = columns.mask(where)
             match = self._matcher.match(query, mask, DEPTH)
             idle = IDLE_WORDS | (named.words if named else frozenset())
-            telling = [not (one.words and idle.issuperset(one.words)) for one in match.wanted]
+            telling = [one.plain not in idle for one in match.wanted]
             near = timely = match.found[:0]
             inside = _inside(where, named)
             if inside:
