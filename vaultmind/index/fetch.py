@@ -15,9 +15,8 @@ from typing import NamedTuple
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.index.db import Database, chunks_with_ids
-from vaultmind.index.notes import TASK, Form, Place, Span, uncommented
+from vaultmind.index.notes import TASK, Form, Place, Span, heading_anchor, name_of, uncommented
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.ties import heading_anchor, name_of
 from vaultmind.redact import blank_passages
 from vaultmind.types import Caller, Kind, LinkedKind, Message
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note

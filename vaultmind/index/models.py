@@ -194,7 +194,7 @@ def read_checked(path: Path, of: type[T], name: str) -> T:
 def checked(raw: bytes | str, of: type[T], name: str) -> T:
     """Return JSON as what it should be. Raises ConfigError that says what is wrong first."""
     try:
-        found: T = adapter(of).validate_json(raw)
+        found: T = adapter(of).validate_json(raw)  # type: ignore[arg-type]
         return found
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
