@@ -206,7 +206,7 @@ def _together(ways: Mapping[TieName, tuple[float, Lead]]) -> float:
 def _led(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:
     """Return the chunks of which one stands for what a lead leads to."""
     if lead.chunk:
-        return list(db.chunks_with_ids(connection, [lead.chunk]).values())
+        return list(db.chunks_of(connection, [lead.chunk], "id").values())
     statement = f"SELECT {db.CHUNK_COLUMNS} FROM chunks WHERE path = ? ORDER BY ordinal"
     chunks = [db.chunk_from(row) for row in connection.execute(statement, (lead.path,))]
     named = [chunk for chunk in chunks if lead.anchor and chunk.anchor == lead.anchor]
