@@ -345,6 +345,7 @@ _OPENING, _CLOSING = "([{<'\"`«„“”", ")]}>'\"`»“”.,;:!?…"
 _JOINED = re.compile(r"[\w\s'’ʼ]")
 """Letters that do not make an identifier."""
 _WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"[a-z][A-Z]")
 _ALONE = r"(?<![\w\-/\\.@:#]){}(?![\-/\\.@:#]*[^\W_])"
 _WITHIN = r"(?<![^\W_]){}(?![^\W_])"
 """Where an identifier stands by itself, and where it is a part of a longer one."""
@@ -356,8 +357,8 @@ def identifiers(query: str) -> dict[str, float]:
     words = len(_WORD.findall(query.casefold()))
     for piece in query.split():
         name = piece.lstrip(_OPENING).rstrip(_CLOSING).casefold()
-        bare = _JOINED.sub("", name)
-        if (bare or "_" in name.strip("_")) and len(name) <= MAX_LENGTH and _WORD.search(name):
+        is_more = _JOINED.sub("", name) or "_" in name.strip("_") or _CAMEL.search(piece)
+        if is_more and len(name) <= MAX_LENGTH and _WORD.search(name):
             names[name] = len(_WORD.findall(name)) / words
             if len(names) == MAX_IDENTIFIERS:
                 break
