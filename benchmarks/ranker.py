@@ -43,7 +43,7 @@ from vaultmind.index.words import detect
 from vaultmind.ports import Embedder
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import ExcludeRules
+from vaultmind.vault.scan import Rules
 
 Asked = tuple[tuple[str, str, str], Collection[str]]
 """Group, kind and text of a question, and what is right."""
@@ -147,7 +147,7 @@ class Vault:
 def vault_files(root: Path) -> Iterator[Prepared]:
     """Yield the files of a vault that are indexed."""
     paths = VaultPaths(root)
-    reader, rules = VaultReader(paths, 8_000_000), ExcludeRules(paths, ())
+    reader, rules = VaultReader(paths, 8_000_000), Rules(paths, ())
     for file in sorted(root.rglob("*.md")):
         path = file.relative_to(root).as_posix()
         place = place_of(path, paths)

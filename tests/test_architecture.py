@@ -40,9 +40,8 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"terminal"}),
         frozenset({"options"}),
-        frozenset({"made", "processes", "connect", "minion"}),
+        frozenset({"made", "processes", "connect"}),
         frozenset({"commands", "demo", "bundle"}),
         frozenset({"main"}),
     ),
@@ -66,7 +65,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"summary", "recall", "subagents", "uses"}),
         frozenset({"files", "talk"}),
         frozenset({"active", "longterm", "transcripts", "conversation"}),
-        frozenset({"log", "start", "window"}),
+        frozenset({"log"}),
         frozenset({"imports", "capture", "requests", "meant", "show", "context"}),
         frozenset({"voice"}),
     ),
@@ -83,12 +82,10 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"plan"}),
     ),
     "serve": (
-        frozenset({"call", "lean"}),
-        frozenset({"lines"}),
-        frozenset({"op", "show"}),
-        frozenset({"ops"}),
-        frozenset({"operations"}),
-        frozenset({"guard", "metrics", "offers"}),
+        frozenset({"call"}),
+        frozenset({"lines", "show"}),
+        frozenset({"op"}),
+        frozenset({"ops", "guard"}),
         frozenset({"mcp"}),
         frozenset({"http"}),
         frozenset({"lock"}),

@@ -20,14 +20,13 @@ from vaultmind.index.outlet import Outlet
 from vaultmind.redact import blank_passages
 from vaultmind.types import Caller, Kind, LinkedKind, Message
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
-from vaultmind.vault.parts import bullets, hidden_spans
+from vaultmind.vault.parts import BLOCK_AT_END, bullets, hidden_spans
 from vaultmind.vault.transcript import parse_session
 
 LETTERS_PER_TOKEN = 8
 """More than most texts have: so much is looked at first for what fits a budget."""
 _INK = re.compile(r"\S")
 _ID = re.compile(r"[0-9a-f]{20}")
-_BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 Hides = Callable[..., bool]
 """Tells by a message's names, or a block's, whether it is forgotten."""
@@ -170,7 +169,7 @@ def _note(text: str, form: Form, title: str, anchor: str, hides: Hides) -> Part 
         return None
     shown = uncommented(text, span, sorted((*note.comments, *hidden)))
     if form != "note":
-        shown = _BLOCK_ID.sub("", shown)
+        shown = BLOCK_AT_END.sub("", shown)
     return Part(_BLANK_LINES.sub("\n\n", shown).strip(), note.title_property or title)
 
 

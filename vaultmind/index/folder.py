@@ -17,7 +17,7 @@ from vaultmind.heavy import importing
 from vaultmind.index.notes import Chunked, Place, chunk_file, place_of
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import OBSIDIAN_SETTINGS, ExcludeRules, Rules, Scan, scan
+from vaultmind.vault.scan import OBSIDIAN_SETTINGS, Rules, Scan, scan
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
@@ -57,7 +57,7 @@ class VaultFolder:
 
     def new_rules(self) -> Rules:
         """Return what is left out, as files and settings say now."""
-        return ExcludeRules(self.paths, self.exclude)
+        return Rules(self.paths, self.exclude)
 
     def check(self) -> None:
         """Raise VaultNotFound while it is not there: nothing may leave the index then."""

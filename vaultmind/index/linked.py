@@ -94,16 +94,15 @@ Patterns = tuple[str, GitIgnoreSpec]
 """The folder they are relative to, empty or with `/` at its end, and the patterns of its file."""
 
 
-class FolderRules:
-    """The rules of one linked folder at one time. Implements vault.scan.Rules. Any thread.
+class FolderRules(Rules):
+    """The rules of one linked folder at one time. Any thread.
 
     Files of patterns are read when a folder is first asked of.
     """
 
     def __init__(self, root: Path, exclude: Iterable[str] = ()) -> None:
         self._root = root
-        self._filters, faults = obsidian_filters(VaultPaths(root))
-        self._faults = [*faults]
+        self._filters, self.faults = obsidian_filters(VaultPaths(root))
         around = (one for one in (root, *root.parents) if os.path.lexists(one / ".git"))
         self._top = next(around, None) or root
         """The repository that the folder lies in, or is."""
@@ -113,11 +112,6 @@ class FolderRules:
         has_git = os.path.lexists(self._top / ".git")
         made = _LEFT_OUT["made"] + (() if has_git else _LEFT_OUT["made_without_git"])
         self._named = ignoring([*SECRET_NAMES, *_LEFT_OUT["secrets"], *made, *exclude])
-
-    @property
-    def faults(self) -> tuple[Fault, ...]:
-        """Return the settings and patterns that could not be used, as far as they were read."""
-        return tuple(self._faults)
 
     def excluded(self, relative: str) -> bool:
         """Tell whether a file, or a folder ending in `/`, is never indexed nor shown."""
@@ -194,7 +188,7 @@ class FolderRules:
                 patterns += [pattern] if pattern.include is not None else []
             except ValueError as error:
                 fault = f"{line[:60]!r} was not used: {error}"
-                self._faults.append(Fault(file, fault, "partial"))
+                self.faults.append(Fault(file, fault, "partial"))
         return GitIgnoreSpec(patterns)
 
 
