@@ -218,11 +218,13 @@ def _window_start(text: str, about: Collection[str], lang: str, window: int) -> 
     opens = {0, last, *(match.end() for match in _OPENING.finditer(text))}
     led = (_word_start(text, at - int(window * LEAD)) for at, _ in found)
 
-    def worth(start: int) -> tuple[int, int, bool, bool, int]:
-        held = [stem for at, stem in found if start <= at < start + window]
-        return len(set(held)), len(held), start == 0, start in opens, start
+    def worth(start: int) -> tuple[int, int, bool, bool, float]:
+        held = [one for one in found if start <= one[0] < start + window]
+        first = held[0][0] if held else start
+        lead = abs(first - start - window * LEAD)
+        return len({stem for _, stem in held}), len(held), start == 0, start in opens, -lead
 
-    return max({min(start, last) for start in (*opens, *led)}, key=worth)
+    return max(sorted({min(start, last) for start in (*opens, *led)}), key=worth)
 
 
 def _word_start(text: str, at: int) -> int:
