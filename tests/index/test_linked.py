@@ -83,7 +83,7 @@ def test_a_secret_is_never_taken_whatever_git_says(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("".join(f"!{path}\n" for path in SECRETS) + "!*\n")
     rules = FolderRules(tmp_path)
-    assert all(map(rules.excluded, SECRETS)) and rules.faults == ()
+    assert all(map(rules.excluded, SECRETS)) and not rules.faults
 
 
 def test_obsidians_excluded_files_hold_where_the_folder_is_a_vault(tmp_path: Path) -> None:
