@@ -226,7 +226,7 @@ class App:
         self._started = False
         self.consolidation.stop()
         self.learning.close()
-        self.capture.close()
+        self.capture.close(finish=False)
         self.minion.close()  # first of all that may wait for a model
         self.consolidation.close()
         self.watching.close()

@@ -12,10 +12,10 @@ import pytest
 
 from tests.machine import Machine
 from tests.serve.test_hook import event_of, quiet, run
-from tests.session.transcripts import Script
+from tests.session.transcripts import Script, left_in
 from tests.waiting import until
 from vaultmind.serve.ops.hooks import OPENING
-from vaultmind.session import spool, uses
+from vaultmind.session import uses
 
 TASK = "Fix the temperature of the oven in the baking note"
 PROMPT = "Find out how hot the oven bakes and say whether bread needs more."
@@ -35,8 +35,7 @@ def notes(house: Machine) -> str:
 
 
 def left(house: Machine) -> list[str]:
-    found = spool.waiting(str(house.config.state_dir))
-    return [json.dumps(one) for one in found if "source" not in one]
+    return [json.dumps(one) for one in left_in(house.config.state_dir) if "source" not in one]
 
 
 def test_what_is_read_and_changed_goes_into_the_episode_of_the_prompt(

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, write_vault
-from tests.session.transcripts import Script
+from tests.session.transcripts import Script, left_in
 from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument
@@ -106,7 +106,7 @@ def leave(app: App, script: Script, *, source: str = "", end: bool = False) -> N
 
 
 def waiting(app: App) -> list[dict[str, Any]]:
-    return spool.waiting(str(app.config.state_dir))
+    return left_in(app.config.state_dir)
 
 
 def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_given_then(

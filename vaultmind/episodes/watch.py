@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -22,7 +20,8 @@ from typing import Protocol
 from vaultmind.episodes.keep import can_keep
 from vaultmind.episodes.recorder import Recorder
 from vaultmind.episodes.types import Change, Episode, Event, TaskMark, seconds_of
-from vaultmind.errors import NotAllowed, NotFound, VaultMindError
+from vaultmind.errors import NotFound
+from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
@@ -41,7 +40,7 @@ log = logging.getLogger(__name__)
 class Use:
     """A tool's use, as the hook tells of it. Paths are absolute, and not looked at yet."""
 
-    time: str
+    time: datetime
     cwd: str = ""
     reads: tuple[str, ...] = ()
     edits: tuple[str, ...] = ()
@@ -143,7 +142,7 @@ class Talk:
     ids: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_IDS))
 
 
-class Watching:
+class Watching(Worker):
     """Follows conversations by what hooks tell of them. One thread does it all, in order."""
 
     def __init__(
@@ -155,7 +154,7 @@ class Watching:
         self._tasks = tasks
         self._clock = clock
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
+        super().__init__("watching")
 
     # --- what hooks tell; each returns at once ----------------------------------------------
 
@@ -163,11 +162,9 @@ class Watching:
         """Take notice of what the person asked for."""
         self.then(lambda: self._prompted(self._talk(caller, session), words, cwd, when))
 
-    def used(
-        self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str
-    ) -> Future[None]:
+    def used(self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str) -> None:
         """Take notice of a tool's use; `asked` finds the last prompt where none was told."""
-        return self.then(lambda: self._used(self._talk(caller, session), use, asked))
+        self.then(lambda: self._used(self._talk(caller, session), use, asked))
 
     def paused(self, caller: Caller, session: str) -> None:
         """Make up for what the hooks of a turn did not see: it is over."""
@@ -188,7 +185,8 @@ class Watching:
             for talk in [*self._talks.values()]:
                 self._settle_turn(talk, name)
 
-        _is_done(self.then(settle), CATCH_UP_SECONDS)
+        self.then(settle)
+        self.wait(CATCH_UP_SECONDS)
 
     def let_go(self, agent: str = "") -> None:
         """Drop what an agent, or anybody, was asked: something of it may be to be forgotten.
@@ -202,24 +200,8 @@ class Watching:
                 if agent in ("", talk.caller.agent):
                     talk.prompt = ""
 
-        _is_done(self.then(forget), CATCH_UP_SECONDS)
-
-    def wait(self, seconds: float) -> bool:
-        """Return once all that was told is done; False where that takes longer."""
-        return _is_done(self.then(lambda: None), seconds)
-
-    def close(self) -> None:
-        """Finish what was told, and stop."""
-        self._worker.shutdown(wait=True)
-
-    def then(self, job: Callable[[], object]) -> Future[None]:
-        """Do something once all that was told before is done; nothing once it is closed."""
-        try:
-            return self._worker.submit(_quietly, job)
-        except RuntimeError:
-            done: Future[None] = Future()
-            done.set_result(None)
-            return done
+        self.then(forget)
+        self.wait(CATCH_UP_SECONDS)
 
     # --- a conversation ---------------------------------------------------------------------
 
@@ -258,15 +240,15 @@ class Watching:
         if not talk.prompt:  # what was forgotten or erased since is not read again
             talk.prompt = asked()
         for place, events in _events_of(use, self._holding):
-            work = self._work(talk, place, datetime.fromisoformat(use.time))
-            work.used_at = self._clock().timestamp()
+            work = self._work(talk, place, use.time)
+            work.used_at = max(work.used_at, use.time.timestamp())
             self._add(talk, work, events)
 
     def _settle_turn(self, talk: Talk, episode: str = "") -> None:
         """Settle a conversation's turn in each source, or in that of an episode alone."""
         for work in talk.works.values():
             if episode in ("", work.episode):
-                _quietly(partial(self._settle, talk, work))
+                quietly(partial(self._settle, talk, work))
 
     def _paused(self, talk: Talk, told: datetime) -> None:
         self._settle_turn(talk)
@@ -323,7 +305,7 @@ class Watching:
             work.episode, work.closed = "", True
 
     def _end(self, talk: Talk, episode: Episode) -> None:
-        _quietly(partial(self._records.end, episode.name, "unknown", "", talk.caller))
+        quietly(partial(self._records.end, episode.name, "unknown", "", talk.caller))
 
     def _settle(self, talk: Talk, work: Work) -> None:
         """Take what the hooks of a turn did not see: files that differ since, and commits.
@@ -384,7 +366,7 @@ def _events_of(
 
     tokens = use.chars // CHARS_PER_TOKEN // max(1, len(use.reads))
     change: Change = "added" if use.made else "modified"
-    event = Event("read", use.time, how="hook")
+    event = Event("read", use.time.isoformat(timespec="seconds"), how="hook")
     about = (
         (use.reads, replace(event, tokens=tokens)),
         (use.edits, replace(event, kind="edit", change=change)),
@@ -403,20 +385,3 @@ def _events_of(
                 ok = {"yes": True, "no": False}.get(went)
                 here[1].append(replace(event, kind="run", text=program, ok=ok))
     yield from places.values()
-
-
-def _quietly(job: Callable[[], object]) -> None:
-    """Do one thing; what goes wrong with it must not keep the next from being done."""
-    try:
-        job()
-    except NotAllowed as error:
-        log.debug("nothing is kept of what was done: %s", error)
-    except Exception as error:  # one hook's fault
-        is_ours = isinstance(error, VaultMindError | OSError)
-        log.warning("what was done could not be written down: %s", error, exc_info=not is_ours)
-
-
-def _is_done(told: Future[None], seconds: float) -> bool:
-    with suppress(TimeoutError):
-        told.result(seconds)
-    return told.done()
