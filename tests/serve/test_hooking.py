@@ -113,8 +113,8 @@ def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_give
     app: App, script: Script, tmp_path: Path
 ) -> None:
     other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    for number in range(200):
-        other.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
+    for number in range(30):
+        other.user(f"Sentence number {number} of a long talk.")
     leave(app, other, source="startup", end=True)
     leave(app, script, source="startup")
     told = tell(app, script, "UserPromptSubmit", prompt="Hello")
@@ -122,7 +122,7 @@ def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_give
     assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
     until(lambda: not waiting(app))
     session = app.sessions.heads("main")[0].id
-    assert len(messages(app, session)) == 200
+    assert len(messages(app, session)) == 30
     assert parse_meta(text_of(app, session)).state == "ended"
 
 

@@ -189,7 +189,7 @@ class Capture(Worker):
                 logged = self._sessions.log_many(
                     talk.agent, own, caller=talk.caller, conversation=talk.conversation
                 )
-                talk.session, new = logged.session, logged.new
+                talk.session, new = logged.session, len(logged.new)
         talk.place = place  # it counts as read only once it is written
         if talk.ends and not more:
             self._talks.pop((talk.agent, talk.conversation), None)
@@ -201,24 +201,27 @@ class Capture(Worker):
     def _skipping(self, talk: HostTalk) -> Callable[[Message], bool]:
         """Return what tells which messages of a transcript, read from its start, are not written.
 
-        Those of another conversation: a host begins one that it resumes or forks with a copy. And
-        those that the person has deleted since they were captured: what was captured last is newer.
+        Those that stand there, or in another conversation: a host begins one that it resumes or
+        forks with a copy. And those that the person has deleted since they were captured: what was
+        captured last is newer.
         """
-        others, own, times = set[str](), set[str](), list[datetime]()
+        seen, times = set[str](), list[datetime]()
         for number, head in enumerate(reversed(self._sessions.heads(talk.agent))):
             is_own = head.is_of(talk.conversation)
             if not is_own and number >= NEWEST:
                 continue
             with suppress(VaultMindError):
-                said = [one.message for one in self._sessions.read(talk.agent, head.id).messages]
-                (own if is_own else others).update(one.id for one in said)
-                captured = (one.time for one in said if is_own and one.how == "captured")
-                times += filter(None, map(time_or_none, captured))
+                messages = self._sessions.read(talk.agent, head.id).messages
+                said = [one.message for one in messages if not one.message.asked]
+                seen.update(one.id for one in said)
+                if is_own:
+                    talk.session = talk.session or head.id
+                    captured = (one.time for one in said if one.how == "captured")
+                    times += filter(None, map(time_or_none, captured))
         since = max(times) - OUT_OF_ORDER if times else None
 
         def skips(message: Message) -> bool:
             time = time_or_none(message.time)
-            is_old = since and time and time < since
-            return message.id in others or bool(is_old and message.id not in own)
+            return message.id in seen or bool(since and time and time < since)
 
         return skips

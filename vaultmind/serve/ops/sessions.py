@@ -118,7 +118,7 @@ def session_log(
         raise BadArgument("session", named, allowed)
     kept = [_message(one, number, caller, now) for number, one in enumerate(messages)]
     at: dict[str, Any] = {"caller": caller, "conversation": talk}
-    logged = log.log_many(whose, kept, now=now, new_segment=new_segment, **at)
+    logged = log.log_many(whose, kept, new_segment=new_segment, **at)
     meant = logged.session or named or log.open_session(whose, talk)
     # The facts first: an ended session is read by consolidation, which then knows them.
     claims = [Told(one.text, one.quote, one.section) for one in facts]
@@ -126,7 +126,8 @@ def session_log(
     hosts = not named and is_hosts(talk)
     ended = log.end(whose, session=named, **at) if end and not hosts else ""
     here = ended or logged.session or (meant if hosts else "")
-    counts = {"new": logged.new, "known": len(logged.refs) - logged.new, "ended": bool(ended)}
+    new = len(logged.new)
+    counts = {"new": new, "known": len(logged.refs) - new, "ended": bool(ended)}
     done = Row(agent=whose, session=here, segment=logged.segment, **counts, recap=None, facts=told)
     lines = [*_said(done, bool(messages), end, hosts)]
     if recap.strip():
