@@ -42,9 +42,9 @@ from vaultmind.index.training import Lesson, train
 from vaultmind.index.where import Where
 from vaultmind.index.words.language import detect
 from vaultmind.ports import Embedder
-from vaultmind.vault.exclude import rules_for
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.scan import ExcludeRules
 
 Asked = tuple[tuple[str, str, str], Collection[str]]
 """Group, kind and text of a question, and what is right."""
@@ -148,7 +148,7 @@ class Vault:
 def vault_files(root: Path) -> Iterator[Prepared]:
     """Yield the files of a vault that are indexed."""
     paths = VaultPaths(root)
-    reader, rules = VaultReader(paths, 8_000_000), rules_for(paths, ())
+    reader, rules = VaultReader(paths, 8_000_000), ExcludeRules(paths, ())
     for file in sorted(root.rglob("*.md")):
         path = file.relative_to(root).as_posix()
         place = place_of(path, paths)

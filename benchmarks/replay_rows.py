@@ -29,7 +29,7 @@ from vaultmind.index.sync import Prepared, store
 from vaultmind.index.where import Where
 from vaultmind.planner.layers import explore
 from vaultmind.planner.plan import Planner
-from vaultmind.planner.sources import Source, Sources, folder_indexes
+from vaultmind.planner.sources import Source, Sources, described, folder_indexes
 from vaultmind.planner.structure import Structure
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan, PlanRequest
@@ -105,7 +105,6 @@ class Room:
     def close(self) -> None:
         """Let go of the source."""
         if self._source is not None:
-            self._source.structure.close()
             self._source.index.close()
 
     @property
@@ -141,12 +140,17 @@ class Room:
         if self._vault:
             paths = VaultPaths(root)
             index = Index(
-                config, paths, withheld, clock=self.clock, embedder=lambda: self._embedder
+                config,
+                paths,
+                withheld,
+                clock=self.clock,
+                embedder=lambda: self._embedder,
+                describe=described,
             )
         else:
             opens = folder_indexes(config, withheld, lambda: self._embedder, self.clock)
             index = opens(root, self._state)
-        structure = Structure("past", self._state / "structure.db", index, clock=self.clock)
+        structure = Structure("past", index, clock=self.clock)
         index.start()
         return Source("past", root, "vault" if self._vault else "linked", index, structure)
 

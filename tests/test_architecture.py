@@ -105,7 +105,7 @@ ONE_ROOM = {
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
     "tree_sitter": {"planner/code.py"},
-    "vaultmind.vault.writer": {"memory/writing.py"},
+    "vaultmind.vault.writer": {"memory/gate.py"},
 }
 MAX_LINES = 600
 MAX_FILES = 34

@@ -87,7 +87,7 @@ def work_for_weeks(app: App, hands: Hands) -> None:
 
     Each is a note, an offer and an outcome, as an agent leaves them.
     """
-    recorder = app.episodes.recorder
+    recorder = app.episodes
     for number in range(EPISODES):
         hands.back = timedelta(days=(EPISODES - number) * 0.9)
         began = hands()
@@ -98,5 +98,5 @@ def work_for_weeks(app: App, hands: Hands) -> None:
         changed = "shop/cart.py" if number % 4 == 0 else "shop/totals.py"
         later = (began + timedelta(seconds=30)).isoformat(timespec="seconds")
         recorder.add(begun.name, [Event("edit", later, path=changed, change="modified")], MAIN)
-        recorder.end(begun.name, "success", "", MAIN)
+        recorder.judge(begun.name, "success", "", MAIN, ends=True)
     hands.back = timedelta()

@@ -14,7 +14,7 @@ from vaultmind.config import Config, device_name
 from vaultmind.consolidate.types import Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
-from vaultmind.episodes.opening import Episodes
+from vaultmind.episodes.recorder import Episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Shared, open_embedder
 from vaultmind.index.index import Index
@@ -25,13 +25,12 @@ from vaultmind.learn.learning import Learning
 from vaultmind.memory.changes import Sizes
 from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.gate import Gate
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page
-from vaultmind.memory.writing import GateSettings
 from vaultmind.minion.choice import Minion
 from vaultmind.planner.episodes import open_watching
-from vaultmind.planner.sources import Sources, folder_indexes
+from vaultmind.planner.sources import Sources, described, folder_indexes
 from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables
     from vaultmind.planner.plan import Planner
 
-RECORDS_SECONDS = 60.0
-"""How long an erasure waits until what plans know of the notes is made anew."""
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +98,7 @@ class App:
             withheld,
             clock=clock,
             embedder=shared.open,
+            describe=described,
         )
         opens = folder_indexes(config, withheld, shared.open, clock)
         self.sources = Sources(config, self.index, opens, clock)
@@ -110,16 +108,9 @@ class App:
         self._device_name = device_name(config.state_dir)
         self._open_gate()
         self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
-        """What agents did for a task: `recorder`, `files`, `tables`."""
-
-        def renew_records() -> str:
-            self.sources.vault.structure.settle(RECORDS_SECONDS)
-            return ""
-
-        self.erasing = EpisodesErasing(
-            self.index.erasing, self.episodes, lambda: self.watching, renew_records
-        )
-        self.watching = open_watching(self.episodes.recorder, self.sources, clock)
+        """What agents do for tasks."""
+        self.erasing = EpisodesErasing(self.index.erasing, self.episodes, lambda: self.watching)
+        self.watching = open_watching(self.episodes, self.sources, clock)
         self._open_talks()
         self._open_outlets()
         most, idle = config.extraction.max_facts, self.sessions.end_idle
@@ -169,8 +160,7 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        hidden, vectors = self.tombstones.hidden, self.index.message_vectors
-        self.talks = Conversations(self.reader, self.gate, hidden, vectors, config)
+        self.talks = Conversations(self.reader, self.gate, self.tombstones.hidden, config)
         logged = Unkept(self.reader, self.gate.hide_request).look
 
         def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
@@ -198,7 +188,7 @@ class App:
             hides=self.tombstones.hides,
             talks=self.talks,
             memory=self.long_term,
-            vector=self.index.message_vectors.query_vector,
+            meaning=self.index.message_meaning,
             config=config,
             excludes=self.index.outlet.excludes,
         )
@@ -212,7 +202,7 @@ class App:
         self.index.start()
         self.sources.start()
         self.noticing.start()
-        self.episodes.start(tends=tends)
+        self.episodes.follow(tends=tends)
         for one in (self.following, self.consolidation) if tends else ():
             one.start()
 

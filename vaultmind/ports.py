@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.float32]
+    Closeness = tuple[NDArray[np.int64], Matrix]
+    """Numbers of messages (of `m12` 12), and how near each is, from 0 to 1."""
 
 Clock = Callable[[], datetime]
 """Returns the present as an aware datetime in the person's time zone."""
@@ -90,23 +92,12 @@ class Related(Protocol):
         ...
 
 
-class MessageVectors(Protocol):
-    """The vectors of a session's messages, as the index has them so far."""
+class MessageMeaning(Protocol):
+    """How near a session's messages are in meaning to a question, as far as they are indexed."""
 
-    @property
-    def embedder_id(self) -> str:
-        """Return the id of the embedder in use; empty while there is none."""
-        ...
-
-    @property
-    def vector_state(self) -> object:
-        """Return what differs when there may be vectors that were not there before: cheap."""
-        ...
-
-    def message_vectors(self, path: str, wanted: Collection[str]) -> dict[str, Matrix]:
-        """Return the vectors of messages of a session's file, by block id (or own id without).
-
-        Of length 1; that of a long message is the mean of its pieces. What has none is left out.
+    def closeness(self, path: str, query: str) -> Closeness | None:
+        """Return it for the pieces of the messages in a session's file; None while meaning cannot
+        be searched.
         """
         ...
 
@@ -146,8 +137,11 @@ class MessageFinder(Protocol):
 class FileIndexer(Protocol):
     """Brings the index up to date with single files, at once."""
 
-    def refresh(self, paths: Iterable[str]) -> None:
-        """Index the vault-relative paths as they stand on disk now (or drop them)."""
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
+        """Index the vault-relative paths as they stand on disk now (or drop them).
+
+        With `patience` it waits no longer than so many seconds for its turn.
+        """
         ...
 
     def mark(self, paths: Iterable[str]) -> None:

@@ -23,7 +23,7 @@ from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import Fact, Message
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.session_meta import SessionMeta, parse_meta
+from vaultmind.vault.transcript import SessionMeta, parse_meta
 
 DEVICE = "test"
 MORNING = (

@@ -12,7 +12,7 @@ from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.errors import MinionFailed, NotFound
 from vaultmind.types import PERSON, Message, MessageRef
-from vaultmind.vault.edits import set_property
+from vaultmind.vault.properties import set_property
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 SHED = (

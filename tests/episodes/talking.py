@@ -149,7 +149,7 @@ class Talk:
 def episodes(app: App) -> list[Episode]:
     """Return every episode as its note says, oldest first."""
     assert app.watching.wait(30)
-    files = app.episodes.recorder.files
+    files = app.episodes.files
     return sorted((files.read(one.name) for one in files.listed()), key=lambda one: one.id)
 
 

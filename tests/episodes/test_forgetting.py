@@ -40,7 +40,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 @pytest.fixture
 def done(app: App) -> Episode:
     """An episode that says it in its task, in two decisions, in a path and in its reason."""
-    recorder = app.episodes.recorder
+    recorder = app.episodes
     one = recorder.start(TASK, "vault", MAIN, session="s1")
     events = (
         Event("read", "", "notes/harbour.md"),
@@ -49,9 +49,9 @@ def done(app: App) -> Episode:
         Event("decision", "", text=SECRET),
         Event("commit", "", text="Mend the door of the harbour", commit="abc123"),
     )
-    recorder.add("s1", events, MAIN)
+    recorder.add(one.name, events, MAIN)
     recorder.offer(one.name, Offer("f1", "t", "w", {"notes/harbour.md": {"f": 0.5}}), MAIN)
-    ended = recorder.end("s1", "success", f"{SECRET}. Tried twice", MAIN)
+    ended = recorder.judge(one.name, "success", f"{SECRET}. Tried twice", MAIN, ends=True)
     app.index.refresh([app.episodes.files.path(one.name)])
     return ended
 
@@ -101,8 +101,8 @@ def test_a_forgotten_thing_is_hidden_line_by_line_and_comes_back_by_undo(
 
 def test_erased_it_is_nowhere_and_the_search_says_so(app: App, done: Episode) -> None:
     app.episodes.settle()
-    running = app.episodes.recorder.start(TaskMark("Ask ZANZIBAR again"), "vault", MAIN)
-    app.episodes.recorder.add(running.name, [Event("decision", "", text="Ask ZANZIBAR")], MAIN)
+    running = app.episodes.start(TaskMark("Ask ZANZIBAR again"), "vault", MAIN)
+    app.episodes.add(running.name, [Event("decision", "", text="Ask ZANZIBAR")], MAIN)
     preview = app.gate.erasing.preview(Erasure("ZANZIBAR", PERSON))
     assert preview.counts["episodes"] == 7 and not preview.yours
     erased = app.gate.erasing.erase(Erasure("ZANZIBAR", PERSON, seal=preview.seal), app.erasing)
@@ -120,7 +120,7 @@ def test_erased_it_is_nowhere_and_the_search_says_so(app: App, done: Episode) ->
 
 
 def test_offers_that_name_it_go_though_the_note_does_not(app: App) -> None:
-    recorder = app.episodes.recorder
+    recorder = app.episodes
     one = recorder.start(TaskMark("Mend the door"), "vault", MAIN)
     recorder.offer(one.name, Offer("f", "t", "w", {"clients/ZANZIBAR.md": {"f": 1.0}}), MAIN)
     app.episodes.settle()

@@ -49,8 +49,8 @@ def test_what_is_old_shrinks_once_and_other_devices_a_week_later(app: App) -> No
 
 
 def test_offers_go_with_a_note_that_was_deleted_by_hand(app: App) -> None:
-    one = app.episodes.recorder.start(TaskMark("Mend the door"), "vault", MAIN)
-    app.episodes.recorder.offer(one.name, OFFER, MAIN)
+    one = app.episodes.start(TaskMark("Mend the door"), "vault", MAIN)
+    app.episodes.offer(one.name, OFFER, MAIN)
     offers = app.paths.root / app.episodes.files.offers_path(one.name)
     (app.paths.root / app.episodes.files.path(one.name)).unlink()
     app.episodes.settle()
@@ -59,7 +59,7 @@ def test_offers_go_with_a_note_that_was_deleted_by_hand(app: App) -> None:
 
 @pytest.mark.parametrize("caller", [MAIN, PERSON])
 def test_no_record_names_another_agents_files_nor_a_secret(app: App, caller: Caller) -> None:
-    recorder = app.episodes.recorder
+    recorder = app.episodes
     one = recorder.start(TaskMark("Bake bread"), "vault", MAIN, session="m1")
     events = [
         Event("read", "", HIDDEN),
@@ -72,5 +72,7 @@ def test_no_record_names_another_agents_files_nor_a_secret(app: App, caller: Cal
     assert "my" not in after.events[0].text
     files = {HIDDEN: {"f": 1.0}, SECRET: {"f": 0.9}, "Oven.md": {"f": 0.5}}
     recorder.offer(one.name, Offer("f", "t", "w", files, tuple(files)), PERSON)
+    with (app.paths.root / app.episodes.files.offers_path(one.name)).open("a") as file:
+        file.write('nonsense\n{"files": 3}\n[]\n{"files": {}')  # lines that are none
     (offer,) = app.episodes.files.offers(one.name)
     assert (dict(offer.files), offer.chosen) == ({"Oven.md": {"f": 0.5}}, ("Oven.md",))

@@ -8,8 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.episodes.worked import NOW, episode, event
-from vaultmind.episodes.keep import kept_event, kept_task
-from vaultmind.episodes.note import ended, event_of, line_of, parsed, rendered, shrunk
+from vaultmind.episodes.note import (
+    event_of,
+    judged,
+    kept_event,
+    kept_task,
+    line_of,
+    parsed,
+    rendered,
+    shrunk,
+)
 from vaultmind.episodes.types import (
     CHANGES,
     EVENT_KINDS,
@@ -63,7 +71,7 @@ def test_whatever_is_kept_comes_back_from_the_note(
     read = parsed(text, "main", "2026-11-22_001")
     assert replace(read, outcome="unknown", rationale="", why_block="") == one
     assert text.count("\n- ") == len(kept)
-    over = parsed(ended(text, None, AT, lambda block: False), "main", "2026-11-22_001")
+    over = parsed(judged(text, None, AT, lambda block: False, ends=True), "main", "2026-11-22_001")
     assert (over.state, over.events, over.outcome) == ("ended", kept, read.outcome)
 
 

@@ -212,7 +212,7 @@ def test_what_hooks_missed_is_told_before_the_agent_ends_it(talk: Talk) -> None:
 
 def test_one_that_the_agent_began_itself_is_gone_on_with(talk: Talk) -> None:
     mark = TaskMark("Refresh tokens", fingerprint="f1")
-    begun = talk.app.episodes.recorder.start(mark, "shop", talk.caller)
+    begun = talk.app.episodes.start(mark, "shop", talk.caller)
     talk.asks(TASK)
     talk.reads("src/auth.py")
     (kept,) = [one for one in episodes(talk.app) if one.name == begun.name]
@@ -240,7 +240,7 @@ def test_after_a_restart_the_episode_goes_on_with_its_task(tmp_path: Path) -> No
 
 
 def text_of(talk: Talk) -> str:
-    files = talk.app.episodes.recorder.files
+    files = talk.app.episodes.files
     return "\n".join(files.file(one.name).text for one in talk.episodes())
 
 

@@ -10,7 +10,7 @@ from vaultmind.errors import BadArgument
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.where import folder_of
 from vaultmind.types import PERSON, Caller
-from vaultmind.vault.exclude import rules_for
+from vaultmind.vault.scan import ExcludeRules
 
 MAIN = Caller("agent", "main")
 HIDDEN = "VaultMind/agents/dexter"
@@ -33,7 +33,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 def test_a_refused_folder_names_none_that_is_excluded_hidden_or_empty(
     vault: Vault, glob: str
 ) -> None:
-    rules = rules_for(vault.paths, (glob,))
+    rules = ExcludeRules(vault.paths, (glob,))
     outlet = Outlet(vault.reader, lambda: rules, Withheld(vault.hidden, vault.rights))
     said = []
     for name in ("Nowhere", "../out", "Health", "Health/2026", "Pictures", HIDDEN, "VaultMind"):

@@ -89,7 +89,7 @@ class Vault:
         self.write(path, text)
         self.refresh([path])
 
-    def refresh(self, paths: Iterable[str]) -> None:
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
         self.sync.refresh(paths)
 
     mark = refresh

@@ -12,9 +12,8 @@ import pytest
 
 from vaultmind.memory.audit import AuditLine, newest_first
 from vaultmind.memory.forget.hiding import Messages, Summaries
-from vaultmind.memory.gate import Gate
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
-from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -31,7 +30,7 @@ class Indexer:
     marked: list[str] = field(default_factory=list)
     messages: list[tuple[MessageRef, str]] = field(default_factory=list)
 
-    def refresh(self, paths: Iterable[str]) -> None:
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
         self.refreshed.extend(paths)
 
     def mark(self, paths: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.memory.conftest import NOW, House
 from vaultmind.errors import BadArgument, WriteFailed
-from vaultmind.memory.gate import Gate
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import (
     LEVELS,
     SCOPES,
@@ -22,7 +22,6 @@ from vaultmind.memory.rights import (
     Rights,
     mark_of,
 )
-from vaultmind.memory.writing import GateSettings
 from vaultmind.types import PERSON, Caller
 
 AGENTS = ("main", "jaskier", "dexter")

@@ -19,8 +19,7 @@ from vaultmind.errors import NotAllowed, NotFound, WriteConflict
 from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure
 from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.memory.forget.taking import ERASABLES
-from vaultmind.memory.gate import Gate
-from vaultmind.memory.writing import GateSettings
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.session.imports import import_file
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed
 from vaultmind.vault.files import FileText

@@ -9,8 +9,8 @@ from vaultmind.errors import WriteFailed
 from vaultmind.memory.audit import DROP, newest_first, session_of
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.hiding import Tombstones
+from vaultmind.memory.gate import MOST_DROPS
 from vaultmind.memory.suggestions import AT_ONCE
-from vaultmind.memory.writing import MOST_DROPS
 from vaultmind.types import PERSON, Message, MessageRef, Outcome
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.transcript import render_message

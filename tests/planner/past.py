@@ -15,7 +15,7 @@ class Past:
 
     def __init__(self, planned: Planned) -> None:
         self.planned = planned
-        self.recorder = planned.app.episodes.recorder
+        self.recorder = planned.app.episodes
 
     def work(
         self,
@@ -34,7 +34,7 @@ class Past:
         events = [Event("edit", "", path, symbol, change="modified", how="hook") for path in paths]
         events += [Event("decision", "", text=decided)] if decided else []
         self.recorder.add(begun.name, events, caller)
-        return self.recorder.end(begun.name, "success", because, caller)
+        return self.recorder.judge(begun.name, "success", because, caller, ends=True)
 
     def known(self) -> None:
         """Have everything known to plans."""
@@ -52,7 +52,7 @@ class Past:
         for caller in (MAIN, OTHER):
             self.say_of(caller.agent, "autonomy: 2")
             for one in self.recorder.running(caller.agent):
-                self.recorder.end(one.name, "unknown", "", caller)
+                self.recorder.judge(one.name, "unknown", "", caller, ends=True)
             folder = f"VaultMind/agents/{caller.agent}/episodes"
             shutil.rmtree(self.planned.vault / folder, ignore_errors=True)
         self.planned.app.episodes.settle()

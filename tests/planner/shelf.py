@@ -9,15 +9,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.fakes import OpenToAll
-from vaultmind.index.db import Database, FileRow, Journal, file_rows
+from vaultmind.index.db import Database, Journal, file_records
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.sync import Sync
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.planner.layers import Explored, explore
 from vaultmind.planner.records import record_of
+from vaultmind.planner.sources import described
 from vaultmind.planner.structure import Structure
 from vaultmind.planner.types import FileRecord
+from vaultmind.types import IndexState
 from vaultmind.vault.files import FileStat, FileText, VaultReader
 
 NOW = datetime(2026, 11, 22, 15, 0, tzinfo=UTC)
@@ -31,7 +33,7 @@ def record(path: str, text: str, language: str = "") -> FileRecord:
 
 
 class Shelf:
-    """Stands for an index. `mark` remembers, `settle` brings all up to date."""
+    """Stands for an index. `settle` brings all up to date."""
 
     def __init__(
         self, folder: Path, ground: VaultFolder | None = None, state: Path | None = None
@@ -40,34 +42,34 @@ class Shelf:
 
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self.state = state or folder.parent / f"{folder.name}-state"
+        self.state_dir = state or folder.parent / f"{folder.name}-state"
         self.ground = ground or VaultFolder(VaultPaths(folder))
         self.reader = VaultReader(self.ground.paths, 0)
-        self.database = Database(self.state / "index.db")
-        self.sync = Sync(self.database, self.reader, self.ground)
+        self.database = Database(self.state_dir / "index.db")
+        self.sync = Sync(self.database, self.reader, self.ground, describe=described)
         withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
         self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)
-        self.marked: list[str] = []
-        self.opened: list[Structure] = []
 
     @property
     def journal(self) -> Journal:
         return self.database.journal
 
-    def rows(self, paths: Sequence[str] | None = None) -> list[FileRow]:
-        return file_rows(self.database, paths)
+    def records(self, paths: Sequence[str] | None = None) -> dict[str, tuple[bytes, FileStat]]:
+        return file_records(self.database, paths)
+
+    def refresh(self, paths: Iterable[str]) -> None:
+        self.sync.refresh(paths)
+
+    def state(self) -> IndexState:
+        return IndexState("ready")
 
     def wait_ready(self, timeout: float) -> bool:
-        return not self.marked
-
-    def mark(self, paths: Iterable[str]) -> None:
-        self.marked += paths
+        return True
 
     def structure(self, name: str = "shelf") -> Structure:
         """Return the folder's structure, up to date."""
         self.sync.reconcile()
-        made = Structure(name, self.state / "structure.db", self, clock=lambda: NOW)
-        self.opened.append(made)
+        made = Structure(name, self, clock=lambda: NOW)
         made.settle(30)
         return made
 
@@ -77,7 +79,6 @@ class Shelf:
         return explore(structure, which=which, **options)  # type: ignore[arg-type]
 
     def settle(self) -> None:
-        self.marked.clear()
         self.sync.reconcile()
 
     def write(self, path: str, text: str, mtime: float = 0) -> None:
@@ -102,6 +103,4 @@ class Shelf:
         return self.git("rev-parse", "HEAD")
 
     def close(self) -> None:
-        for structure in self.opened:
-            structure.close()
         self.database.close()

@@ -64,7 +64,7 @@ def test_what_the_index_has_not_seen_is_not_shown_as_it_was(vault: Shelf) -> Non
     assert "## Firing" not in found.text
     assert "## Cold" in found.text
     assert "Bread.md" not in found.text
-    assert found.freshness == "stale"
+    assert found.freshness == "fresh"
 
 
 def test_changes_since_a_revision_a_day_or_of_late(folder: Shelf) -> None:

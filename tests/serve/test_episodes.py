@@ -39,8 +39,8 @@ def app(shared: App) -> Iterator[App]:
     """Return the app of this module; what a test left running is over afterwards."""
     yield shared
     for agent in shared.paths.agent_names():
-        for one in shared.episodes.recorder.running(agent):
-            shared.episodes.recorder.end(one.name, "unknown", "", replace(PERSON, agent=agent))
+        for one in shared.episodes.running(agent):
+            shared.episodes.judge(one.name, "unknown", "", replace(PERSON, agent=agent), ends=True)
 
 
 def tool(app: App, caller: Caller = MAIN, **arguments: Any) -> dict[str, Any]:

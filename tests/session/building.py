@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tests.fakes import HashEmbedder
 from vaultmind.config import Config
+from vaultmind.index.embed import scale_of
+from vaultmind.index.where import message_number
 from vaultmind.session.context import ContextBuilder
 from vaultmind.session.conversation import View
 from vaultmind.session.longterm import Ask, Brought
@@ -19,6 +23,9 @@ from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Message, Role
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Closeness
 
 MAIN = Caller("agent", "main")
 SESSION = "2026-02-20_001"
@@ -56,13 +63,19 @@ class Chats:
 
     def hold(self, messages: Sequence[Message]) -> None:
         """Hold a conversation."""
-        embed = HashEmbedder().embed_query
-        long = {one.block: embed(one.text) for one in messages if count(one.text) >= 10}
-        index = SegmentIndex(messages, long, "use-hash")  # a scale that no other test measures
+        index = SegmentIndex().updated(messages, 10)
         path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
         rolling = Rolling(session=SESSION, agent="main", language="en")
         view = View("main", SESSION, 1, path, tuple(messages), rolling, index, "en")
         self.views[SESSION] = view
+
+    def closeness(self, path: str, query: str) -> Closeness:
+        """Return how near each message is to a question."""
+        held = self.views[SESSION].index.held
+        near = HashEmbedder().embed([one.text for one in held]) @ HashEmbedder().embed_query(query)
+        scale = scale_of("use-hash")  # one that no other test measures
+        near = (near - scale.nothing) / (scale.same - scale.nothing)
+        return np.array([message_number(one.block) for one in held]), near.clip(0, 1)
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return the conversation that is named, or the only one."""
@@ -123,7 +136,7 @@ class House:
             hides=lambda *part: False,
             talks=self.talks,
             memory=self.memory,
-            vector=HashEmbedder().embed_query,
+            meaning=self.talks,
             config=self.config,
         )
         return builder.build(BuildRequest("main", pending=pending, **request), caller)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.fakes import HashEmbedder
 from tests.session.samples import Files
 from vaultmind.config import Config
 from vaultmind.errors import WriteFailed
@@ -17,9 +16,6 @@ from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
-
-if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
 
 SESSION = "2026-03-01_001"
 META = SessionMeta(SESSION, "main", started="2026-03-01T00:00:00+01:00")
@@ -37,16 +33,6 @@ class RecordGate(Files):
         return super().save(relative, *rest)
 
 
-class Vectors:
-    """Implements ports.MessageVectors: there is no embedder at first."""
-
-    embedder_id = ""
-    vector_state: object = 0
-
-    def message_vectors(self, path: str, wanted: Collection[str]) -> dict[str, Matrix]:
-        return {one: HashEmbedder().embed_query(one) for one in wanted if self.embedder_id}
-
-
 class Room:
     """One session's file, the gate over it, and the conversations in memory."""
 
@@ -54,8 +40,7 @@ class Room:
         self.paths, self.gate = paths, RecordGate(paths)
         hidden, config = Tombstones(paths).hidden, Config(paths.root, paths.root / ".state")
         reader = VaultReader(paths, 8_000_000)
-        self.vectors = Vectors()
-        self.talks = Conversations(reader, self.gate, hidden, self.vectors, config)  # type: ignore[arg-type]
+        self.talks = Conversations(reader, self.gate, hidden, config)  # type: ignore[arg-type]
         self.file = paths.root / paths.session("main", SESSION)
 
     def rolling(self, segment: int = 1) -> Path:

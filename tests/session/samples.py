@@ -40,7 +40,7 @@ class Marked:
     def __init__(self) -> None:
         self.paths: set[str] = set()
 
-    def refresh(self, paths: Iterable[str]) -> None:
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
         """Remember the paths."""
         self.paths.update(paths)
 

@@ -21,7 +21,9 @@ def said(number: int, text: str, role: Role = "user", day: str = "2026-02-20") -
 
 def talk(*texts: str, filler: int = 5) -> SegmentIndex:
     every = enumerate((*FILLER * filler, *texts, *FILLER * filler))
-    return SegmentIndex([said(n, text, "assistant" if n % 2 else "user") for n, text in every])
+    return SegmentIndex().updated(
+        [said(n, text, "assistant" if n % 2 else "user") for n, text in every]
+    )
 
 
 def ask(text: str, tokens: int = 400, most: int | None = 3) -> RecallRequest:
@@ -39,7 +41,7 @@ def test_messages_of_several_days_stand_under_their_dates_within_the_room() -> N
         text = f"The oven is {number} degrees hot" if number % 20 == 7 else FILLER[number % 4]
         day = f"2026-02-{20 + number // 20}"
         messages.append(said(number, text, day=day))
-    index = SegmentIndex(messages)
+    index = SegmentIndex().updated(messages)
     text = shown(index, ask("How hot is the oven?", 400, 3))
     assert [line for line in text.split("\n") if "—" in line] == [
         "— 2026-02-20 —",

@@ -23,8 +23,8 @@ from vaultmind.session.summary import (
     tokens_of,
 )
 from vaultmind.tokens import count
-from vaultmind.vault.bullets import bullets
 from vaultmind.vault.oneline import one_line
+from vaultmind.vault.parts import bullets
 
 LANGUAGES = ("en", "pl", "ru")
 

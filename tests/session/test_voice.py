@@ -13,9 +13,8 @@ from tests.session.samples import EveryMessage, Marked
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.hiding import Messages, Tombstones
-from vaultmind.memory.gate import Gate
+from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
-from vaultmind.memory.writing import GateSettings
 from vaultmind.session.files import read_text, session_ids
 from vaultmind.session.log import SessionLog
 from vaultmind.session.meant import recalled

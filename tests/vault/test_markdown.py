@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.vault.blocks import blanked, blocks_of
-from vaultmind.vault.canvas import parse_canvas
-from vaultmind.vault.markdown import parse_note
+from vaultmind.vault.markdown import blanked, blocks_of, parse_canvas, parse_note
 
 # --- properties ---------------------------------------------------------------------------
 

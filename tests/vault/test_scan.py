@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from vaultmind.vault.exclude import ExcludeRules, rules_for
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import Scan, scan
+from vaultmind.vault.scan import ExcludeRules, Scan, scan
 
 MEMORY = "VaultMind/agents/main/memory"
 LIMIT = 1000
@@ -32,12 +31,12 @@ def put(paths: VaultPaths, *names: str, text: str = "x") -> None:
 
 
 def scanned(paths: VaultPaths, *globs: str) -> Scan:
-    return scan(paths, rules_for(paths, globs), LIMIT, lambda path: path.endswith(".md"))
+    return scan(paths, ExcludeRules(paths, globs), LIMIT, lambda path: path.endswith(".md"))
 
 
 def obsidian_excludes(paths: VaultPaths, *filters: object) -> ExcludeRules:
     put(paths, ".obsidian/app.json", text=json.dumps({"userIgnoreFilters": filters}))
-    return rules_for(paths, ())
+    return ExcludeRules(paths, ())
 
 
 # --- exclude ------------------------------------------------------------------------------

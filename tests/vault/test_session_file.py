@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmind.types import Message
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.oneline import safe
 from vaultmind.vault.transcript import SessionMeta, parse_session, render_header, render_message
 
 META = SessionMeta("2026-02-20_001", "main", "2026-02-20T10:00:00+01:00")

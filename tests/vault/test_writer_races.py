@@ -16,8 +16,8 @@ import pytest
 
 from tests.waiting import until
 from vaultmind.errors import WriteFailed
-from vaultmind.vault import replacing
-from vaultmind.vault.files import FileText
+from vaultmind.vault import writer as writing
+from vaultmind.vault.files import TEMP_PREFIX, FileText
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.writer import VaultWriter
 
@@ -113,7 +113,7 @@ def test_a_hand_edit_during_a_write_is_kept(brain: Path, patient: bool) -> None:
     assert process.returncode == 0
     assert lost == [] and set(person.lines) <= set(shown())
     assert len(person.lines) > 4, "the person hardly saved"
-    assert not list(brain.parent.glob(f"{replacing.TEMP_PREFIX}*"))
+    assert not list(brain.parent.glob(f"{TEMP_PREFIX}*"))
 
 
 def test_a_save_between_the_exchange_and_the_look_at_what_came_out_is_put_back(
@@ -121,7 +121,7 @@ def test_a_save_between_the_exchange_and_the_look_at_what_came_out_is_put_back(
 ) -> None:
     """The narrowest moments, taken on purpose: the system's own calls, with a save between."""
     saves = iter(["first\n", "second\n"])
-    exchange = replacing.exchange
+    exchange = writing.exchange
 
     def with_a_save(temp: Path, path: Path) -> bool:
         if text := next(saves, ""):
@@ -130,7 +130,7 @@ def test_a_save_between_the_exchange_and_the_look_at_what_came_out_is_put_back(
             fresh.replace(path)
         return exchange(temp, path)
 
-    monkeypatch.setattr(replacing, "exchange", with_a_save)
+    monkeypatch.setattr(writing, "exchange", with_a_save)
     VaultWriter(VaultPaths(brain.parents[1])).edit(
         NAME, lambda file: f"{file.text if file else ''}ours\n"
     )
@@ -159,8 +159,8 @@ def test_without_the_systems_help_a_hand_edit_seen_in_time_is_kept(
     brain: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a network drive: no exchange, nobody to say who has the file open."""
-    monkeypatch.setattr(replacing, "exchange", lambda one, other: False)
-    monkeypatch.setattr(replacing, "quiet", lambda descriptor: None)
+    monkeypatch.setattr(writing, "exchange", lambda one, other: False)
+    monkeypatch.setattr(writing, "quiet", lambda descriptor: None)
     writer, calls = VaultWriter(VaultPaths(brain.parents[1])), []
 
     def change(file: FileText | None) -> str:

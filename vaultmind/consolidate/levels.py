@@ -22,14 +22,12 @@ from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import iso, recallable
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
-from vaultmind.vault.bullets import plain
-from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import FileText
 from vaultmind.vault.oneline import escape, unescape
-from vaultmind.vault.parts import content_block, parts
+from vaultmind.vault.parts import content_block, parts, plain
 from vaultmind.vault.paths import SESSION_ID
-from vaultmind.vault.properties import front_matter
-from vaultmind.vault.session_meta import parse_meta
+from vaultmind.vault.properties import front_matter, set_property
+from vaultmind.vault.transcript import parse_meta
 
 LEVELS: tuple[Level, ...] = ("L1", "L2")
 SOURCES: dict[Level, str] = {"L1": "sessions", "L2": "l1_summaries"}

@@ -36,7 +36,7 @@ from vaultmind.session.recall import key_of
 from vaultmind.session.summary import Line, source_bullet, unkept
 from vaultmind.types import Caller, Message, Section
 from vaultmind.vault.oneline import one_line
-from vaultmind.vault.session_meta import runs
+from vaultmind.vault.transcript import runs
 
 CATEGORY_OF: dict[Section, Category] = {section: name for name, section in SECTION_OF.items()}
 OPEN = "the conversation goes on: what it leaves is taken from it when it ends"

@@ -40,10 +40,10 @@ from vaultmind.session.recall import key_of
 from vaultmind.session.sentences import LANGUAGES, headings
 from vaultmind.tokens import count
 from vaultmind.types import Fact, MemoryWrite, Message, MessageRef, Outcome
-from vaultmind.vault.edits import remove_property, set_property
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.oneline import escape
-from vaultmind.vault.session_meta import parse_meta
+from vaultmind.vault.properties import remove_property, set_property
+from vaultmind.vault.transcript import parse_meta
 
 if TYPE_CHECKING:
     from vaultmind.consolidate.model import Thinker

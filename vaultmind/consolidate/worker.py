@@ -31,7 +31,7 @@ from vaultmind.ports import Report, silent
 from vaultmind.session.files import Head
 from vaultmind.types import Caller, Progress
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.session_meta import read_meta
+from vaultmind.vault.transcript import read_meta
 
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
@@ -196,15 +196,14 @@ class Consolidation:
         """Return why a session does not wait; empty where it does."""
         if "pending" not in head.raw and "consolidated" in head.raw and not again:
             return DONE  # without its YAML, which is slow to read
-        meta, faults = head.meta, list[str]()
+        meta = head.meta
         if meta.state != "ended":
             return OPEN
         if meta.consolidated and not again:
             return DONE
         if meta.device not in ("", self._with.device):  # one that says none is any device's
             return OTHER
-        read_meta(head.raw, faults)
-        return BROKEN if faults else ""
+        return BROKEN if read_meta(head.raw)[2] else ""
 
     # --- within a turn -----------------------------------------------------------------------
 

@@ -15,16 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import prod
 
-from vaultmind.episodes.types import (
-    CausalLink,
-    Change,
-    Deed,
-    Episode,
-    Event,
-    Result,
-    Used,
-    seconds_of,
-)
+from vaultmind.episodes.types import CausalLink, Change, Episode, Event, Result, seconds_of
 
 SEEN, COMPARED, COMMITTED = 0.5, 0.4, 0.5
 """How sure a change is by an edit that was seen, by a comparison of files, by a commit ..."""
@@ -65,6 +56,18 @@ class ChangedFile:
     is_compared: bool = False
     last: str = ""
     """When."""
+
+
+def used_at(events: Sequence[Event]) -> dict[str, int]:
+    """Return what was read or changed, and when last, in seconds since 1970.
+
+    A file that was only found is not among them.
+    """
+    used, found = {it.path for it in events if it.changes or it.kind == "read"}, dict[str, int]()
+    for event in events:
+        if event.path in used and (event.changes or event.kind in ("read", "hit")):
+            found[event.path] = max(found.get(event.path, 0), seconds_of(event.time))
+    return found
 
 
 # --- why ------------------------------------------------------------------------------------
@@ -155,24 +158,44 @@ def _links(
 # --- affinity -------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Sum:
-    """What episodes add up to for one file."""
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What one episode did with a file."""
 
+    episode: str
+    """`agent/id`."""
+    changed: bool
+    """It changed the file; else it read it."""
+    linked_at: int
+    """When the last was that its causal links tell of, in seconds since 1970."""
+
+
+@dataclass(slots=True)
+class Used:
+    """What earlier episodes did with a file, for tasks like one."""
+
+    path: str
     worth: float = 0.0
     against: float = 0.0
     doubt: float = 1.0
     """How likely none of them changed it for such a task."""
     edits: float = 0.0
     is_sure: bool = False
-    deeds: list[Deed] = field(default_factory=list)
+    by: list[Deed] = field(default_factory=list)
+    """What each episode did that counts."""
 
     @property
     def weight(self) -> float:
-        if len(self.deeds) < (LEAST_SURE if self.is_sure else LEAST):
+        """Return how much they speak for it, from 0 to 1, success-weighted."""
+        if len(self.by) < (LEAST_SURE if self.is_sure else LEAST):
             return 0.0
         total = self.worth + self.against + SATURATION
         return round(max(0.0, self.worth - self.against) / total, 4)
+
+    @property
+    def causal(self) -> float:
+        """Return how sure it is that such work changed it, from 0 to 1."""
+        return round(1.0 - self.doubt, 4)
 
 
 def used(
@@ -183,43 +206,31 @@ def used(
     `alike` says how alike the task of each episode is (`agent/id`, from 0 to 1). Files that were
     only found or planned are not among them.
     """
-    sums: dict[str, _Sum] = {}
+    files: dict[str, Used] = {}
     for episode in episodes:
-        _add(sums, episode, alike[episode.name], now.timestamp())
-    spoken_for = [path for path, one in sums.items() if one.weight > 0.0]
-    spoken_for.sort(key=lambda it: (-sums[it].weight, sums[it].doubt, -sums[it].edits, it))
-    return {
-        path: Used(path, one.weight, round(1.0 - one.doubt, 4), tuple(one.deeds))
-        for path in spoken_for[:most]
-        if (one := sums[path])
-    }
+        _add(files, episode, alike[episode.name], now.timestamp())
+    spoken_for = [one for one in files.values() if one.weight > 0.0]
+    spoken_for.sort(key=lambda it: (-it.weight, it.doubt, -it.edits, it.path))
+    return {one.path: one for one in spoken_for[:most]}
 
 
-def _add(sums: dict[str, _Sum], episode: Episode, alike: float, now: float) -> None:
+def _add(files: dict[str, Used], episode: Episode, alike: float, now: float) -> None:
     """Add what one episode did with files."""
     links: dict[str, list[CausalLink]] = {}
     for link in links_of(episode):
         links.setdefault(link.path, []).append(link)
-    last: dict[str, int] = {}
-    for event in episode.events:
-        if event.path and (event.changes or event.kind in ("read", "hit")):
-            last[event.path] = max(last.get(event.path, 0), seconds_of(event.time))
-    edited = {event.path for event in episode.events if event.changes}
-    reads = {event.path for event in episode.events if event.kind == "read"}
-    for path, at in last.items():
-        if path not in edited | reads:
-            continue
+    edited = changed_files(episode.events)
+    for path, at in used_at(episode.events).items():
         is_edit, of = path in edited, links.get(path, [])
         unsaid = episode.outcome == "unknown" and any(link.commit for link in of)
         credit = UNSAID if unsaid else CREDIT[episode.outcome]
         counts = alike * 0.5 ** (max(now - at, 0.0) / HALF_LIFE_SECONDS)
-        total = sums.setdefault(path, _Sum())
         share = counts if is_edit else counts * READ
-        total.worth += share * credit
-        total.against += share * AGAINST * (episode.outcome == "failed")
-        total.is_sure = total.is_sure or alike >= 1.0 or (is_edit and credit >= UNSAID)
-        total.edits += counts * is_edit
-        total.doubt *= 1.0 - max((link.confidence for link in of), default=0.0) * counts * credit
-        latest = max(of, key=lambda it: seconds_of(it.time), default=None)
-        linked_at, commit = (seconds_of(latest.time), latest.commit) if latest else (0, "")
-        total.deeds.append(Deed(episode.name, is_edit, linked_at, commit))
+        one = files.setdefault(path, Used(path))
+        one.worth += share * credit
+        one.against += share * AGAINST * (episode.outcome == "failed")
+        one.is_sure = one.is_sure or alike >= 1.0 or (is_edit and credit >= UNSAID)
+        one.edits += counts * is_edit
+        one.doubt *= 1.0 - max((link.confidence for link in of), default=0.0) * counts * credit
+        linked_at = max((seconds_of(it.time) for it in of), default=0)
+        one.by.append(Deed(episode.name, is_edit, linked_at))

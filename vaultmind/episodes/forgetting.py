@@ -9,26 +9,20 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from vaultmind.episodes.files import OFFERS, EpisodeFiles
-from vaultmind.episodes.note import (
-    LONG_TASK,
-    NO_TASK,
-    parsed,
-    placed_events,
-    title_span,
-)
+from vaultmind.episodes.note import LONG_TASK, NO_TASK, parsed, placed_events, title_span
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref, Summaries
 from vaultmind.memory.forget.taking import Erasable, Wanted, without_all, without_sentences
 from vaultmind.memory.match import says
 from vaultmind.ports import IndexErasing
-from vaultmind.types import PERSON, Fact, Scrubbed
-from vaultmind.vault.edits import set_property
+from vaultmind.types import Fact, Scrubbed
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.properties import set_property
 
 if TYPE_CHECKING:
-    from vaultmind.episodes.opening import Episodes
+    from vaultmind.episodes.recorder import Episodes
     from vaultmind.episodes.watch import Watching
 
 
@@ -124,12 +118,9 @@ class EpisodesErasing:
     """
 
     def __init__(
-        self, inner: IndexErasing, episodes: Episodes, watching: Callable[[], Watching],
-        records: Callable[[], str] = str,
-    ) -> None:  # fmt: skip
-        """`records` renews what plans know of the notes, and returns what failed."""
-        self._inner, self._episodes = inner, episodes
-        self._watching, self._records = watching, records
+        self, inner: IndexErasing, episodes: Episodes, watching: Callable[[], Watching]
+    ) -> None:
+        self._inner, self._episodes, self._watching = inner, episodes, watching
         self.saying, self.nearest_to = inner.saying, inner.nearest_to
 
     def begin(self) -> None:
@@ -144,13 +135,12 @@ class EpisodesErasing:
         episodes, faults = self._episodes, list[str]()
         for name in sorted(filter(None, set(map(episodes.files.name_of, touched)))):
             try:
-                episodes.recorder.drop_offers(name, PERSON)
+                episodes.drop_offers(name)
             except VaultMindError as error:
                 faults.append(f"what plans offered in {name} could not be removed ({error})")
         scrubbed = self._inner.scrub(touched)
-        for clean in (episodes.scrub, self._records):
-            try:
-                faults += filter(None, [clean()])
-            except VaultMindError as error:
-                faults.append(f"what is made of the notes could not be cleaned ({error})")
+        try:
+            faults += filter(None, [episodes.scrub()])
+        except VaultMindError as error:
+            faults.append(f"what is made of the notes could not be cleaned ({error})")
         return Scrubbed((*scrubbed.faults, *faults))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from vaultmind.episodes.causal import ChangedFile, changed_files
+from vaultmind.episodes.causal import ChangedFile, changed_files, used_at
 from vaultmind.episodes.store import AFFINITY, Tables
 from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, TaskMark, seconds_of, time_of
 
@@ -33,12 +33,7 @@ class Work:
     @cached_property
     def used(self) -> dict[str, int]:
         """Return what was read or changed, and when last, in seconds since 1970."""
-        events, found = self.episode.events, dict[str, int]()
-        known = {event.path for event in events if event.kind == "read"} | self.touched.keys()
-        for event in events:
-            if event.path in known and (event.changes or event.kind in ("read", "hit")):
-                found[event.path] = max(found.get(event.path, 0), seconds_of(event.time))
-        return found
+        return used_at(self.episode.events)
 
     @cached_property
     def changed(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""An episode as a Markdown note, and back. Pure; reading never raises.
+"""An episode as a Markdown note, and back; what of an event is kept. Pure; reading never raises.
 
     - 10:00:03 read `src/auth.py` › `refresh` %%{"kind":"read","time":"2026-11-22T…",…}%% ^e12
 
@@ -11,11 +11,12 @@ matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from vaultmind import redact
 from vaultmind.episodes.types import (
     RESULTS,
     STATES,
@@ -25,14 +26,24 @@ from vaultmind.episodes.types import (
     EventKind,
     Result,
     TaskMark,
+    seconds_of,
     time_of,
 )
 from vaultmind.errors import BadArgument
+from vaultmind.memory.forget.taking import sentences
 from vaultmind.tables import adapter
-from vaultmind.vault.edits import PropertyValue, end_line, newline_of, set_property
-from vaultmind.vault.nesting import comment
+from vaultmind.vault.files import end_line, newline_of
 from vaultmind.vault.oneline import escape, one_line, unescape
-from vaultmind.vault.properties import FrontMatter, front_matter, words_of
+from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.properties import (
+    FrontMatter,
+    PropertyValue,
+    body_start,
+    front_matter,
+    set_property,
+    words_of,
+)
+from vaultmind.vault.transcript import comment
 
 VERBS: dict[EventKind, str] = {
     "read": "read", "hit": "found", "edit": "edited", "delta": "saw", "decision": "decided",
@@ -43,9 +54,7 @@ LONG_TASK, NO_TASK = "A long task", "A task"
 """Titles: a long task stands below, and not in part in the title."""
 MAX_TITLE = 200
 """Maximum number of characters of a task that is its note's title."""
-_FIELDS = (
-    "kind", "time", "path", "symbol", "text", "change", "commit", "tokens", "ok", "how", "outcome",
-)  # fmt: skip
+_FIELDS = [one.name for one in fields(Event) if one.name != "block"]
 _TEXTS = ("source", "started", "session", "client", "device", "ended")
 _UNLINKABLE = re.compile(r"[\[\]|#^\\%`]")
 _BLOCK = re.compile(r"[ \t]+\^([A-Za-z0-9-]+)")
@@ -53,6 +62,16 @@ _TITLE = re.compile(r"(?m)^# +(.*?)[ \t]*\r?$")
 _TASK = re.compile(rf"(?m)^(?P<said>\S.*?)(?<![ \t])[ \t]++\^{TASK}[ \t]*\r?$")
 Hides = Callable[[str], bool]
 """Tells by its block id whether a part of a note is hidden."""
+MAX_EVENTS, MAX_ROUTINE = 2_000, 1_800
+"""Events that a note holds; the last are left for decisions, commits and what the person says."""
+MAX_TEXT, MAX_TASK, MAX_PATH, MAX_WORD = 1_000, 4_000, 500, 200
+"""Maximum numbers of characters."""
+REPEAT_SECONDS = 300
+"""What is read or found again within this time is no news."""
+TOO_LONG = "(too long to be kept)"
+_ELSEWHERE = re.compile(r"/|~|[A-Za-z]:|[A-Za-z][A-Za-z\d+.-]*:/{2}")
+"""How a path begins that is none inside a source: at a root, a home, a drive, an address."""
+MayName = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,25 +215,24 @@ def verdict_of(events: Sequence[Event]) -> Result:
     return next((one.outcome for one in reversed(said) if one.outcome), "unknown")
 
 
-def judged(text: str, said: Event | None, now: str, hides: Hides) -> str:
-    """Return a note with what somebody says came of it; an agent's word changes no person's.
+def judged(text: str, said: Event | None, now: str, hides: Hides, *, ends: bool = False) -> str:
+    """Return a note with what somebody says came of it; one that runs may end with that.
 
-    What a person wrote into the front matter becomes an event first.
+    An agent's word changes no person's. What a person wrote into the front matter becomes an event
+    first.
     """
     one, new = parsed(text, "", ""), [said] if said else []
     if one.outcome != verdict_of(one.events):
         new.insert(0, Event("feedback", now, how="person", outcome=one.outcome))
     for event in numbered(new, text, hides):
         text = end_line(text) + line_of(event) + newline_of(text)
-    return _with_properties(text, outcome=verdict_of([*one.events, *new]))
-
-
-def ended(text: str, said: Event | None, now: str, hides: Hides) -> str:
-    """Return a note as it is once the episode has ended; of one that has, what is said is added."""
-    one, text = parsed(text, "", ""), judged(text, said, now, hides)
-    if one.state != "running":
-        return text
-    return _with_properties(text, state="ended", ended=now)
+    values: dict[str, str] = {"outcome": verdict_of([*one.events, *new])}
+    if ends and one.state == "running":
+        values |= {"state": "ended", "ended": now}
+    with suppress(BadArgument):  # a person's front matter that is broken: the events say it
+        for key, value in values.items():
+            text = set_property(text, key, value)
+    return text
 
 
 def shrunk(text: str) -> str:
@@ -242,16 +260,8 @@ def shrunk(text: str) -> str:
 
 def title_span(text: str) -> tuple[int, int] | None:
     """Return where the line of the task stands; None where a person took it away."""
-    found = front_matter(text)
-    title = _TITLE.search(text, found.body_start if found else 0)
+    title = _TITLE.search(text, body_start(text))
     return title.span() if title else None
-
-
-def _with_properties(text: str, **values: PropertyValue) -> str:
-    for key, value in values.items():
-        with suppress(BadArgument):  # a person's front matter that is broken: the events say it
-            text = set_property(text, key, value) if value else text
-    return text
 
 
 def _flaw(found: FrontMatter | None, state: str | None, ended: str) -> str:
@@ -267,3 +277,112 @@ def _flaw(found: FrontMatter | None, state: str | None, ended: str) -> str:
 
 def _text(value: object) -> str:
     return one_line(value) if isinstance(value, str) else ""
+
+
+# --- what is kept -----------------------------------------------------------------------------
+
+
+def kept_text(text: str, most: int = MAX_TEXT) -> str:
+    """Return words as they are kept: on one line, without secrets and private passages.
+
+    Of a long text the first sentences, each whole: an erasure knows a sentence by all of it.
+    """
+    line = one_line(redact.mask(redact.blank_passages(text)).text)
+    if len(line) <= most:
+        return line
+    kept, room = [], most - len(TOO_LONG) - 1
+    for sentence in sentences(line):
+        room -= len(sentence) + 1
+        if room < 0:
+            break
+        kept.append(sentence)
+    return " ".join([*kept, TOO_LONG])
+
+
+def kept_word(text: str) -> str:
+    """Return a name, an id or a symbol as it is kept: one that is too long is dropped."""
+    line = one_line(redact.mask(text).text)
+    return line if len(line) <= MAX_WORD else ""
+
+
+def kept_task(task: TaskMark) -> TaskMark:
+    """Return a task as it is kept."""
+    return TaskMark(
+        kept_text(task.text, MAX_TASK),
+        kept_word(task.kind) or "unknown",
+        kept_word(task.fingerprint),
+        kept_word(task.risk) or "low",
+        tuple(filter(None, map(kept_word, task.issues))),
+    )
+
+
+def kept_event(event: Event, now: str) -> Event:
+    """Return an event as it is kept; without a time of its own it happens now.
+
+    Raises BadArgument for a path that leads out of its source.
+    """
+    path = redact.mask(event.path.replace("\\", "/")).text
+    parts = path.split("/")
+    is_inside = _ELSEWHERE.match(path) is None and ".." not in parts
+    if not (is_inside and len(path) <= MAX_PATH and one_line(path) == path):
+        raise BadArgument("path", event.path, "a path inside the source, relative, with '/'")
+    return replace(
+        event,
+        time=event.time or now,
+        path="/".join(part for part in parts if part not in ("", ".")),
+        symbol=kept_word(event.symbol),
+        text=kept_text(event.text),
+        commit=kept_word(event.commit),
+        tokens=max(0, event.tokens),
+        block="",
+    )
+
+
+def can_keep(event: Event) -> bool:
+    """Tell whether an event can be kept: a file may have a name that no line of a note can hold."""
+    with suppress(BadArgument):
+        return bool(kept_event(event, ""))
+    return False
+
+
+def news(known: Iterable[Event], events: Iterable[Event]) -> list[Event]:
+    """Return the events that a note takes which holds the known ones."""
+    known, kept = [*known], list[Event]()
+    last = {_place(one): seconds_of(one.time) for one in known}
+    for event in events:
+        most = MAX_EVENTS if event.kind in ("decision", "commit") else MAX_ROUTINE
+        is_full = event.kind != "feedback" and len(known) + len(kept) >= most
+        at, before = seconds_of(event.time), last.get(_place(event))
+        is_repeat = event.kind in ("read", "hit") and before is not None
+        if not is_full and not (is_repeat and abs(at - (before or 0)) < REPEAT_SECONDS):
+            last[_place(event)] = at
+            kept.append(event)
+    return kept
+
+
+def _place(event: Event) -> tuple[str, str, str]:
+    return event.kind, event.path, event.symbol
+
+
+def may_name(paths: VaultPaths, agent: str) -> MayName:
+    """Return what tells whether a path may stand in an agent's records.
+
+    None of another agent's memory, whoever saw it, and none with a secret in its name.
+    """
+    agents, own = f"{paths.agents}/".casefold(), agent.casefold()
+
+    def may(path: str) -> bool:
+        inside = path.replace("\\", "/").casefold()
+        owner = inside[len(agents) :].partition("/")[0] if inside.startswith(agents) else own
+        return owner == own and redact.mask(path).text == path
+
+    return may
+
+
+def own_events(events: Iterable[Event], may: MayName) -> Iterator[Event]:
+    """Yield events without files that may not be named; those that say nothing more go."""
+    for event in events:
+        if may(event.path):
+            yield event
+        elif event.kind in ("decision", "feedback", "run", "plan"):
+            yield replace(event, path="", symbol="")

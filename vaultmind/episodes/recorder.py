@@ -1,38 +1,44 @@
-"""Writes down what agents do for a task, as it happens: every write goes through the gate.
+"""Episodes over a vault: written down as they happen, ended when abandoned, shrunk when old.
 
-While it runs, an episode's note is appended to, and flushed; at its end it is rewritten once, by
-compare-and-swap. What runs is asked of the table, and what it holds of its note.
+Every write goes through the gate. While it runs, an episode's note is appended to, and flushed; at
+its end it is rewritten once, by compare-and-swap. What runs is asked of the table, and what it
+holds of its note.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
-from vaultmind.episodes.files import EpisodeFiles, is_name, line_of_offer, split_name
-from vaultmind.episodes.keep import (
+from vaultmind.episodes.files import EpisodeFiles, line_of_offer, split_name
+from vaultmind.episodes.note import (
+    judged,
     kept_event,
     kept_task,
     kept_text,
     kept_word,
+    line_of,
     may_name,
     news,
+    numbered,
     own_events,
+    parsed,
+    rendered,
+    shrunk,
 )
-from vaultmind.episodes.note import ended, line_of, numbered, rendered
-from vaultmind.episodes.store import Tables
+from vaultmind.episodes.store import FILE, Tables
 from vaultmind.episodes.types import RESULTS, Episode, Event, How, Offer, Result, TaskMark, time_of
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
@@ -45,28 +51,49 @@ TRIES = 50
 VAULT = "vault"
 """Stands for the vault as a source, whatever its folder is called."""
 OTHERS = timedelta(days=7)
-"""So much later what another device left running is ended: it may do so itself."""
+"""So much later what another device left is ended, or shrunk: two that write one note on one day
+make a sync conflict."""
+LOOK_SECONDS = 60.0
+"""How often it is looked for what others did to the notes: a hand, a sync."""
+RETENTION, WHY = "retention", "an episode is past its retention"
 
 log = logging.getLogger(__name__)
 
 
-class Recorder:
-    """Starts, goes on with and ends episodes. One per vault; any thread."""
+class Episodes:
+    """What agents do for tasks: written down here, read by `files`, counted by `tables`.
+
+    One per vault; any thread.
+    """
 
     def __init__(
-        self, gate: Gate, files: EpisodeFiles, tables: Callable[[], Tables], clock: Clock,
-        config: Config, device: str,
-    ) -> None:  # fmt: skip
-        """`tables` gives them up to date with the notes."""
-        self._gate = gate
-        self.files = files
-        self.paths = files.paths
-        self._tables = tables
-        self._clock = clock
+        self, config: Config, gate: Gate, reader: VaultReader, clock: Clock, device: str
+    ) -> None:
         self._config = config
+        self._gate = gate
+        self._clock = clock
         self._device = device
-        self._lock = threading.RLock()
+        self.paths = reader.paths
+        self.files = EpisodeFiles(self.paths, reader)
         self._tombstones = Tombstones(self.paths)
+        self._tables: Tables | None = None
+        self._lock, self._following = threading.RLock(), threading.RLock()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def tables(self) -> Tables:
+        """The table that is made of the notes; it has followed them since it was begun.
+
+        Raises IndexUnavailable.
+        """
+        if self._tables is None or not self._tables.has_followed:
+            with self._following:
+                self._tables = self._tables or Tables(self._config.state_dir / FILE)
+                self._follow(self._tables)
+        return self._tables
+
+    # --- writing down -----------------------------------------------------------------------
 
     def start(
         self, task: TaskMark, source: str, caller: Caller, *, session: str = "", client: str = "",
@@ -92,154 +119,105 @@ class Recorder:
             )  # fmt: skip
             for _ in range(TRIES):
                 new = replace(new, id=self.files.free_id(agent, new.started[:10]))
-                path, text = self.files.path(new.name), rendered(new)
-                free = partial(_if_free, text)
+                free = partial(_if_free, rendered(new))
+                path = self.files.path(new.name)
                 if self._gate.save(path, free, caller, "an episode begins"):
                     return self._took(new.name)
         raise WriteConflict(f"No name was free for an episode of {agent}.")
 
-    def add(
-        self, name_or_session: str, events: Sequence[Event], caller: Caller, source: str = ""
-    ) -> Episode:
+    def add(self, name: str, events: Sequence[Event], caller: Caller) -> Episode:
         """Write events into a running episode and return it; what is no news is left out.
 
-        Events without a time happen now. Raises NotFound where none runs under that name or
-        session, BadArgument (then nothing is written), NotAllowed, and what the gate raises.
+        Events without a time happen now. Raises NotFound where none runs under that name,
+        BadArgument (then nothing is written), NotAllowed, and what the gate raises.
         """
-        agent, now = self._may(caller, name_or_session), self._now()
+        agent, now = self._may(caller, name), self._now()
         each = [kept_event(event, now) for event in events]
-        kept = [*own_events(each, may_name(self.paths, agent))]
+        own = [*own_events(each, may_name(self.paths, agent))]
         with self._lock:
-            return self._add(self._find(agent, name_or_session, source), kept)
+            one = self._running(name)
+            if not (kept := news(one.events, own)):
+                return one
+            file = self.files.file(name)
+            links = one.source.casefold() in (VAULT, self.paths.root.name.casefold())
+            lines = [
+                f"{line_of(event, links=links)}{file.newline}"
+                for event in numbered(kept, file.text, self._hides(name))
+            ]
+            self._gate.append(self.files.path(name), "".join(lines))
+            return self._took(name)
 
     def offer(self, name: str, offer: Offer, caller: Caller) -> None:
         """Keep what a plan offered in a running episode, for training. Raises as `add` does."""
-        agent = self._may(caller, name)
+        may = may_name(self.paths, self._may(caller, name))
         with self._lock:
-            one = self._find(agent, name)
-            if len(self.files.offers(one.name)) < MAX_OFFERS:
-                may = may_name(self.paths, agent)
+            self._running(name)
+            if len(self.files.offers(name)) < MAX_OFFERS:
                 files = {path: of for path, of in offer.files.items() if may(path)}
                 own = replace(offer, files=files, chosen=tuple(filter(may, offer.chosen)))
-                self._gate.append(self.files.offers_path(one.name), line_of_offer(own))
-                self._took(one.name)
+                self._gate.append(self.files.offers_path(name), line_of_offer(own))
+                self._took(name)
 
-    def end(self, name: str, outcome: Result, rationale: str, caller: Caller) -> Episode:
-        """End an episode with what came of it; of one that has ended it is feedback.
+    def judge(
+        self, name: str, outcome: Result, rationale: str, caller: Caller, *, ends: bool = False
+    ) -> Episode:
+        """Say what came of an episode, running or ended; one that runs `ends` with it.
 
-        What the person said of it before stands. Raises as `add` does.
+        The person's word stands over an agent's. Raises as `add` does.
         """
-        agent, said = self._may(caller, name), self._verdict(outcome, rationale, caller)
-        is_said = outcome != "unknown" or rationale
-        with self._lock:
-            one = self._find(agent, name, over=True)
-            return self._rewrite(one.name, said if is_said else None, caller)
-
-    def feedback(self, name: str, outcome: Result, rationale: str, caller: Caller) -> Episode:
-        """Say what came of an episode, running or ended; the person's word stands over an agent's.
-
-        `name` may be a session: its last episode is meant. Raises as `add` does.
-        """
-        agent, said = self._may(caller, name), self._verdict(outcome, rationale, caller)
-        with self._lock:
-            one = self._find(agent, name, over=True)
-            if one.state == "running":
-                return self._add(one, [said])
-            return self._rewrite(one.name, said, caller)
+        self._may(caller, name)
+        if outcome not in RESULTS:
+            raise BadArgument("outcome", outcome, ", ".join(RESULTS))
+        how: How = "person" if caller.kind == "person" else "reported"
+        said = Event("feedback", self._now(), text=kept_text(rationale), how=how, outcome=outcome)
+        is_silent = ends and outcome == "unknown" and not rationale
+        return self._rewrite(name, None if is_silent else said, caller, self._now(), ends=ends)
 
     def running(self, agent: str, session: str = "", source: str = "") -> tuple[Episode, ...]:
         """Return an agent's running episodes of this device, the newest first, as the notes say."""
-        session, source = kept_word(session), kept_word(source)
+        meant = {"session": kept_word(session), "source": kept_word(source)}
         with self._lock:
-            tables = self._tables()
-            names = tables.names(state="running", agent=agent, device=self._device)
-            every = [one for name in names if (one := tables.take(self.files, name))]
-        meant = [it for it in every if session in ("", it.session) and source in ("", it.source)]
-        return tuple(one for one in meant if one.state == "running")
+            names = self.tables.names(state="running", agent=agent, device=self._device, **meant)
+            every = [one for name in names if (one := self.tables.take(self.files, name))]
+        return tuple(one for one in every if one.state == "running")
 
-    def close_abandoned(self) -> int:
-        """End as `unknown` what had no event for too long; return how many. Never raises.
-
-        What another device left running a week later: it may do so itself.
-        """
-        closed, idle = 0, timedelta(minutes=self._config.episodes.idle_minutes)
-        with self._lock:
-            now = self._clock()  # not before: whoever held the lock may have begun one since
-            for name in self._tables().names(state="running"):
-                try:
-                    one = self.files.read(name)
-                    last = one.events[-1].time if one.events else one.started
-                    own, then = one.device == self._device, time_of(last)
-                    if then is None or now - then >= (idle if own else idle + OTHERS):
-                        self._rewrite(name, None, PERSON, last)
-                        closed += 1
-                except (VaultMindError, OSError) as error:
-                    log.warning("%s was not closed: %s", name, error)
-        return closed
-
-    def drop_offers(self, name: str, caller: Caller) -> bool:
-        """Remove what plans offered in an episode; tell whether there was something."""
+    def drop_offers(self, name: str) -> None:
+        """Remove what plans offered in an episode."""
         path = self.files.offers_path(name)
-        return self._gate.remove(path, caller, "what plans offered is removed")
+        self._gate.remove(path, PERSON, "what plans offered is removed")
 
-    def _find(self, agent: str, name: str, source: str = "", *, over: bool = False) -> Episode:
-        """Return a running episode by its name, its id or its conversation; or one that is `over`.
+    def _running(self, name: str) -> Episode:
+        """Return an episode that runs on this device. Raises NotFound."""
+        one = self.tables.take(self.files, name)
+        if one is None or (one.state, one.device) != ("running", self._device):
+            raise NotFound(f"No episode {name} runs.", hint="Start one for the task first.")
+        return one
 
-        Raises NotFound.
-        """
-        wanted, source, running = kept_word(name), kept_word(source), self.running(agent)
-        found = [one for one in running if name in (one.name, one.id)]
-        talked = [one for one in running if wanted and wanted == one.session]
-        found += [one for one in talked if source in ("", one.source)]
-        if found:
-            return found[0]
-        if not over:
-            hint = "Start one for the task first."
-            raise NotFound(f"No episode of {agent} runs under {name!r}.", hint=hint)
-        whole = name if is_name(name) else f"{agent}/{name}"
-        if is_name(whole) and self.files.listed_one(whole) is not None:
-            return self.files.read(whole)
-        names = self._tables().names(agent=agent, session=wanted) if wanted else ()
-        if not names:
-            raise NotFound(f"There is no episode {name!r} of {agent}, and none of such a session.")
-        return self.files.read(max(names))
-
-    def _add(self, one: Episode, events: Sequence[Event]) -> Episode:
-        kept = news(one.events, events)
-        if not kept:
-            return one
-        file = self.files.file(one.name)
-        named = numbered(kept, file.text, self._hider(one.name))
-        links = one.source.casefold() in (VAULT, self.paths.root.name.casefold())
-        lines = "".join(f"{line_of(event, links=links)}{file.newline}" for event in named)
-        self._gate.append(self.files.path(one.name), lines)
-        return self._took(one.name)
-
-    def _rewrite(self, name: str, said: Event | None, caller: Caller, when: str = "") -> Episode:
-        """End an episode, or judge one that has ended."""
-        now, hides = when or self._now(), self._hider(name)
-
+    def _rewrite(
+        self, name: str, said: Event | None, caller: Caller, now: str, *, ends: bool
+    ) -> Episode:
         def change(file: FileText | None) -> str:
             if file is None:
-                raise NotFound(f"There is no episode {name!r} any more.")
-            return ended(file.text, said, now, hides)
+                raise NotFound(f"There is no episode {name!r}.")
+            return judged(file.text, said, now, self._hides(name), ends=ends)
 
-        why = f"an episode ends: {said.outcome if said else 'unknown'}"
-        self._gate.save(self.files.path(name), change, caller, why)
-        return self._took(name)
+        why = f"an episode {'ends' if ends else 'is judged'}: {said.outcome if said else 'unknown'}"
+        with self._lock:
+            self._gate.save(self.files.path(name), change, caller, why)
+            return self._took(name)
 
-    def _hider(self, name: str) -> Callable[[str], bool]:
+    def _hides(self, name: str) -> partial[bool]:
         """Return what tells by its id whether a part of an episode is hidden."""
         return partial(self._tombstones.hides, split_name(name)[0], self.files.record(name))
 
     def _took(self, name: str) -> Episode:
         """Have the table take a note that was just written; return the episode."""
-        return self._tables().take(self.files, name) or self.files.read(name)
+        return self.tables.take(self.files, name) or self.files.read(name)
 
     def _may(self, caller: Caller, name: str = "") -> str:
         """Return whose episodes a caller means. Raises NotAllowed, for another agent's too."""
         own = agent_name(caller.agent or self._config.agent)
-        agent = split_name(name)[0] if is_name(name) else own
+        agent = split_name(name)[0] if name else own
         if caller.kind == "agent" and agent != own:
             raise NotAllowed(f"{name} is an episode of {agent}: {own} may write its own only.")
         if not self._config.episodes.keep:
@@ -250,16 +228,107 @@ class Recorder:
             )
         return agent
 
-    def _verdict(self, outcome: Result, rationale: str, caller: Caller) -> Event:
-        if outcome not in RESULTS:
-            raise BadArgument("outcome", outcome, ", ".join(RESULTS))
-        how: How = "person" if caller.kind == "person" else "reported"
-        text = kept_text(rationale)
-        return Event("feedback", self._now(), text=text, how=how, outcome=outcome)
-
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")
+
+    # --- in the background ------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Bring the table up to date with the notes, now. Raises IndexUnavailable."""
+        with self._following:
+            self._follow(self.tables)
+
+    def _follow(self, tables: Tables) -> None:
+        """What plans offered in an episode goes once its note was deleted by hand."""
+        for name in tables.follow(self.files):
+            self.drop_offers(name)
+
+    def scrub(self) -> str:
+        """Leave in the table no byte of what the notes no longer say; return what failed.
+
+        Raises IndexUnavailable.
+        """
+        self.settle()
+        return self.tables.scrub()
+
+    def follow(self, *, tends: bool = True) -> None:
+        """Begin to follow the notes, in the background; returns at once.
+
+        Unless it `tends` to them, too, none is closed or shrunk.
+        """
+        self._thread = threading.Thread(
+            target=self._run, args=(tends,), name="episodes", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop following, and let go of the table."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._tables is not None:
+            self._tables.close()
+
+    def _run(self, tends: bool) -> None:
+        """Follow the notes; end what was abandoned, and once a day shrink what is old."""
+        purged_on = ""
+        while not self._stopped.is_set():
+            try:
+                self.settle()
+                if tends:
+                    self.close_abandoned()
+                    if (today := self._clock().date().isoformat()) != purged_on:
+                        purged_on = today
+                        self.purge()
+            except Exception:  # the next look may succeed: nobody waits for this
+                log.exception("episodes could not be looked at")
+            self._stopped.wait(LOOK_SECONDS)
+
+    def close_abandoned(self) -> int:
+        """End as `unknown` what had no event for too long; return how many."""
+        closed, idle = 0, timedelta(minutes=self._config.episodes.idle_minutes)
+        with self._lock:
+            now = self._clock()  # not before: whoever held the lock may have begun one since
+            for name in self.tables.names(state="running"):
+                try:
+                    one = self.files.read(name)
+                    last = one.events[-1].time if one.events else one.started
+                    own, then = one.device == self._device, time_of(last)
+                    if then is None or now - then >= (idle if own else idle + OTHERS):
+                        self._rewrite(name, None, PERSON, last, ends=True)
+                        closed += 1
+                except (VaultMindError, OSError) as error:
+                    log.warning("%s was not closed: %s", name, error)
+        return closed
+
+    def purge(self) -> None:
+        """Shrink what is past its retention, in the name of each agent.
+
+        What one note does not allow leaves the others alone. Raises IndexUnavailable.
+        """
+        self.settle()
+        before, shrunk_any = self._clock() - timedelta(days=self._config.retention.days), False
+        for name in self.tables.ended_before(before):
+            try:
+                one = self.files.read(name)
+                ended, others = time_of(one.ended), one.device not in ("", self._device)
+                if others and ended and ended > before - OTHERS:
+                    continue
+                path, who = self.files.path(name), Caller("agent", one.agent, RETENTION)
+                if self._gate.save(path, _shrink, who, WHY):
+                    self._gate.remove(self.files.offers_path(name), who, WHY)
+                    shrunk_any = True
+            except (VaultMindError, OSError) as error:
+                log.warning("%s was not shrunk: %s", name, error)
+        if shrunk_any:
+            self.scrub()
 
 
 def _if_free(text: str, file: FileText | None) -> str | None:
     return text if file is None else None
+
+
+def _shrink(file: FileText | None) -> str | None:
+    """Return what a note is to say; None for one that is gone, gone on with, or not whole."""
+    one = parsed(file.text, "", "") if file else None
+    return shrunk(file.text) if file and one and one.state == "ended" and not one.flaw else None

@@ -19,13 +19,7 @@ from typing import Any, Literal
 
 from vaultmind.episodes.causal import links_of
 from vaultmind.episodes.files import EpisodeFiles, Listed
-from vaultmind.episodes.types import (
-    CausalLink,
-    Episode,
-    Offer,
-    Result,
-    State,
-)
+from vaultmind.episodes.types import CausalLink, Episode, Offer, Result, State
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
@@ -66,11 +60,10 @@ class Tables:
         self.changes = 0
         """Grows whenever what is said of an episode that is over becomes other."""
         self.has_followed = False
-        self._connection: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                self._connect()
+                self._connection = self._connect()
             except sqlite3.DatabaseError as error:
                 self._begin_anew(error)
         except (OSError, sqlite3.Error) as error:
@@ -102,13 +95,15 @@ class Tables:
 
     def put(self, episode: Episode, offers: Iterable[Offer] = (), stamp: str = "") -> None:
         """Take an episode as it is, and of what was offered that for which earlier work spoke."""
-        task = replace(episode.task, text=mask(episode.task.text).text)
-        events = tuple(
-            replace(it, text=mask(it.text).text) if it.kind in ("decision", "feedback") else it
-            for it in episode.events
+        one = replace(
+            episode,
+            task=replace(episode.task, text=mask(episode.task.text).text),
+            rationale=mask(episode.rationale).text,
+            events=tuple(
+                replace(it, text=mask(it.text).text) if it.kind in ("decision", "feedback") else it
+                for it in episode.events
+            ),
         )
-        why = mask(episode.rationale).text
-        one = replace(episode, task=task, rationale=why, events=events)
         links = links_of(one) if one.state != "running" else ()
         lean = []
         for offer in offers:
@@ -129,9 +124,7 @@ class Tables:
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
+            self._connection.close()
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -245,37 +238,33 @@ class Tables:
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Run one statement. Raises IndexUnavailable; a damaged file is begun anew for the next."""
         with self._lock:
-            if self._connection is None:
-                raise IndexUnavailable("The table of episodes is closed.")
             try:
                 return self._connection.execute(query, values).fetchall()
-            except sqlite3.DatabaseError as error:
-                if not isinstance(error, sqlite3.OperationalError):
+            except sqlite3.Error as error:
+                if type(error) is sqlite3.DatabaseError:
                     self._begin_anew(error)
                 raise self._unavailable(error) from error
 
-    def _connect(self) -> None:
-        self._connection = sqlite3.connect(
-            self._path, isolation_level=None, check_same_thread=False
-        )
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
-            self._connection.execute(f"PRAGMA {pragma}")
-        (made,) = self._connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            connection.execute(f"PRAGMA {pragma}")
+        (made,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables and made != VERSION:
             raise sqlite3.DatabaseError(f"it is of version {made}")
         if not tables:
             schema = (resources("vaultmind.episodes") / "schema.sql").read_text("utf-8")
-            self._connection.executescript(f"{schema}PRAGMA user_version = {VERSION};")
+            connection.executescript(f"{schema}PRAGMA user_version = {VERSION};")
+        return connection
 
     def _begin_anew(self, error: sqlite3.Error) -> None:
         """Delete a file that cannot be used, and begin another: the notes fill it."""
         log.warning("%s is begun anew (%s): the notes fill it", self._path, error)
-        self.close()
         for part in ("", "-wal", "-shm"):
             Path(f"{self._path}{part}").unlink(missing_ok=True)
         self.changes, self.has_followed = self.changes + 1, False
-        self._connect()
+        self._connection = self._connect()
 
     def _unavailable(self, error: Exception) -> IndexUnavailable:
         return IndexUnavailable(

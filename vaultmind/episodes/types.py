@@ -123,33 +123,6 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """What one episode did with a file."""
-
-    episode: str
-    """`agent/id`."""
-    changed: bool
-    """It changed the file; else it read it."""
-    linked_at: int = 0
-    """When the last was that its causal links tell of, in seconds since 1970."""
-    commit: str = ""
-    """The commit that this one names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """What earlier episodes did with a file, for tasks like one."""
-
-    path: str
-    weight: float
-    """From 0 to 1, success-weighted."""
-    causal: float
-    """How sure it is that such work changed it, from 0 to 1."""
-    by: tuple[Deed, ...]
-    """What each episode did that counts."""
-
-
-@dataclass(frozen=True, slots=True)
 class Offer:
     """What one plan offered, kept beside the note for training."""
 

@@ -8,7 +8,7 @@ did not see is read from the repository's status and log at the end of each turn
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,8 +17,8 @@ from math import inf
 from pathlib import Path
 from typing import Protocol
 
-from vaultmind.episodes.keep import can_keep
-from vaultmind.episodes.recorder import Recorder
+from vaultmind.episodes.note import can_keep
+from vaultmind.episodes.recorder import Episodes
 from vaultmind.episodes.types import Change, Episode, Event, TaskMark, seconds_of
 from vaultmind.errors import NotFound
 from vaultmind.polling import Worker, quietly
@@ -146,7 +146,7 @@ class Watching(Worker):
     """Follows conversations by what hooks tell of them. One thread does it all, in order."""
 
     def __init__(
-        self, records: Recorder, holding: Holding, tasks: Callable[[], Tasks], clock: Clock
+        self, records: Episodes, holding: Holding, tasks: Callable[[], Tasks], clock: Clock
     ) -> None:
         """`holding` returns the source that a path lies in, the innermost."""
         self._records = records
@@ -175,17 +175,12 @@ class Watching(Worker):
         """End what runs in a conversation: as `unknown`, unless somebody said how it came out."""
         self.then(lambda: self._ended(caller, session))
 
-    def catch_up(self, name: str) -> None:
-        """Make up for what was not seen of an episode that somebody is about to end.
+    def catch_up(self) -> None:
+        """Make up for what was not seen of episodes: somebody is about to end one.
 
         Returns once that is done, or after some time.
         """
-
-        def settle() -> None:
-            for talk in [*self._talks.values()]:
-                self._settle_turn(talk, name)
-
-        self.then(settle)
+        self.then(lambda: [*map(self._settle_turn, self._talks.values())])
         self.wait(CATCH_UP_SECONDS)
 
     def let_go(self, agent: str = "") -> None:
@@ -239,16 +234,18 @@ class Watching(Worker):
         talk.ids.append(use.id)
         if not talk.prompt:  # what was forgotten or erased since is not read again
             talk.prompt = asked()
-        for place, events in _events_of(use, self._holding):
+        events: defaultdict[str, list[Event]] = defaultdict(list)
+        for place, event in _events_of(use, self._holding):
             work = self._work(talk, place, use.time)
             work.used_at = max(work.used_at, use.time.timestamp())
-            self._add(talk, work, events)
+            events[place.name] += [event] if event else []
+        for name, some in events.items():
+            self._add(talk, talk.works[name], some)
 
-    def _settle_turn(self, talk: Talk, episode: str = "") -> None:
-        """Settle a conversation's turn in each source, or in that of an episode alone."""
+    def _settle_turn(self, talk: Talk) -> None:
+        """Settle a conversation's turn in each source."""
         for work in talk.works.values():
-            if episode in ("", work.episode):
-                quietly(partial(self._settle, talk, work))
+            quietly(partial(self._settle, talk, work))
 
     def _paused(self, talk: Talk, told: datetime) -> None:
         self._settle_turn(talk)
@@ -305,7 +302,8 @@ class Watching(Worker):
             work.episode, work.closed = "", True
 
     def _end(self, talk: Talk, episode: Episode) -> None:
-        quietly(partial(self._records.end, episode.name, "unknown", "", talk.caller))
+        end = partial(self._records.judge, episode.name, "unknown", "", talk.caller, ends=True)
+        quietly(end)
 
     def _settle(self, talk: Talk, work: Work) -> None:
         """Take what the hooks of a turn did not see: files that differ since, and commits.
@@ -354,34 +352,24 @@ class Watching(Worker):
         return events
 
 
-def _events_of(
-    use: Use, holding: Callable[[Path], Watched | None]
-) -> Iterator[tuple[Watched, list[Event]]]:
-    """Yield the sources that a use was on, each with its events: none for what is not shown."""
-    places: dict[str, tuple[Watched, list[Event]]] = {}
-
-    def at(path: str) -> tuple[Watched, list[Event]] | None:
-        place = holding(Path(path)) if path else None
-        return None if place is None else places.setdefault(place.name, (place, []))
-
+def _events_of(use: Use, holding: Holding) -> Iterator[tuple[Watched, Event | None]]:
+    """Yield the sources that a use was on, with each event; without one for what is not shown."""
     tokens = use.chars // CHARS_PER_TOKEN // max(1, len(use.reads))
     change: Change = "added" if use.made else "modified"
     event = Event("read", use.time.isoformat(timespec="seconds"), how="hook")
+    hit = replace(event, kind="hit", text=use.query)
     about = (
         (use.reads, replace(event, tokens=tokens)),
         (use.edits, replace(event, kind="edit", change=change)),
-        (use.found, replace(event, kind="hit", text=use.query)),
+        (use.found, hit),
     )
-    for paths, one in about:
-        for path in paths:
-            if (found := at(path)) and (inside := found[0].relative(Path(path))):
-                found[1].append(replace(one, path=inside))
-    if (here := at(use.cwd)) is not None:
-        if use.query and not any(one.kind == "hit" for one in here[1]):
-            here[1].append(replace(event, kind="hit", text=use.query))
+    for path, one in ((Path(path), one) for paths, one in about for path in paths if path):
+        if place := holding(path):
+            inside = place.relative(path)
+            yield place, replace(one, path=inside) if inside else None
+    if here := holding(Path(use.cwd)) if use.cwd else None:
+        yield here, hit if use.query and not use.found else None
         for run in use.runs:
             went, _, program = run.partition(" ")
-            if program:
-                ok = {"yes": True, "no": False}.get(went)
-                here[1].append(replace(event, kind="run", text=program, ok=ok))
-    yield from places.values()
+            ok = {"yes": True, "no": False}.get(went)
+            yield here, replace(event, kind="run", text=program, ok=ok) if program else None

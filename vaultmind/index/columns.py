@@ -340,13 +340,24 @@ class Columns:
         found: Floats = self._fine[slots].astype(np.float32) * self._scales[slots][:, None]
         return found
 
+    def embedded(self, path: str) -> Ints:
+        """Return the places of a file's chunks that have a vector."""
+        file = self.files.get(path, -1)
+        slots = np.array(self._slots[file] if file >= 0 else [], dtype=np.int64)
+        return slots[self.has_vector[slots]]
+
+    def closeness(self, slots: Ints, vector: Floats) -> Floats:
+        """Return the cosine of a vector with those of some chunks."""
+        found: Floats = (self._fine[slots].astype(np.float32) @ vector) * self._scales[slots]
+        return found
+
     def nearest(self, vector: Floats, mask: Flags, count: int) -> Ints:
         """Return the chunks nearest in meaning among some, nearest first."""
         usable = mask & self.has_vector[: self.count]
         rough = self._coarse[: self.count] @ vector[:COARSE]
         rough[~usable] = -np.inf
         slots = _best(rough, min(MOST_EXACT, int(usable.sum())))
-        order = np.argsort(-(self.vectors(slots) @ vector), kind="stable")
+        order = np.argsort(-self.closeness(slots, vector), kind="stable")
         return slots[order[:count]]
 
     # --- words ---------------------------------------------------------------------------

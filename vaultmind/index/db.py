@@ -20,7 +20,7 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-VERSION = 13
+VERSION = 14
 """Raise it when the tables change: an index of another version is made anew."""
 NEVER = -1
 """The version of whoever has seen nothing of a journal yet."""
@@ -261,6 +261,17 @@ def file_rows(database: Database, paths: Collection[str] | None = None) -> list[
     with database.read() as connection:
         rows = connection.execute(f"{statement} WHERE path {SOME}" if some else statement, some)
         return [FileRow(path, sha, lang, FileStat(*stamp)) for path, sha, lang, *stamp in rows]
+
+
+def file_records(
+    database: Database, paths: Collection[str] | None = None
+) -> dict[str, tuple[bytes, FileStat]]:
+    """Return what is known of files for planning, with their stamps: of all, or of some paths."""
+    some = () if paths is None else (json.dumps([*paths]),)
+    statement = "SELECT path, record, mtime_ns, ctime_ns, size FROM records JOIN files USING (path)"
+    with database.read() as connection:
+        rows = connection.execute(f"{statement} WHERE path {SOME}" if some else statement, some)
+        return {path: (record, FileStat(*stamp)) for path, record, *stamp in rows}
 
 
 def chunk_from(row: Sequence[object]) -> Chunk:

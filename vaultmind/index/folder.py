@@ -17,15 +17,14 @@ from vaultmind.heavy import importing
 from vaultmind.index.notes import Chunked, Place, chunk_file, place_of
 from vaultmind.index.reading import Part, Read, read_part
 from vaultmind.redact import blank_passages
-from vaultmind.vault.exclude import OBSIDIAN_SETTINGS, Rules, rules_for
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import Scan, scan
+from vaultmind.vault.scan import OBSIDIAN_SETTINGS, ExcludeRules, Rules, Scan, scan
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
-VAULT_FORMAT = "8"
-"""Raise it when the same bytes of a vault would give other chunks, terms or ties."""
+VAULT_FORMAT = "9"
+"""Raise it when the same bytes of a vault would give other chunks, terms, ties or records."""
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +51,7 @@ class VaultFolder:
 
     def rules(self) -> Rules:
         """Return what is left out, as files and settings say now."""
-        return rules_for(self.paths, self.exclude)
+        return ExcludeRules(self.paths, self.exclude)
 
     def scan(self, rules: Rules, max_bytes: int = 0, below: str = "") -> Scan:
         """Return every file that is taken, of all or of one folder (`A/`); see vault.scan."""

@@ -16,7 +16,7 @@ from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.columns import Columns
-from vaultmind.index.db import RESTART, Database, FileRow, file_rows
+from vaultmind.index.db import RESTART, Database, FileRow, file_records, file_rows
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch
@@ -25,11 +25,11 @@ from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.raw import Raw
 from vaultmind.index.related import Relations
 from vaultmind.index.search import Finder, Search
-from vaultmind.index.sync import Sync
+from vaultmind.index.sync import Describe, Sync
 from vaultmind.index.vectors import Vectors
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import Fault, IndexState, Progress
-from vaultmind.vault.files import VaultReader
+from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 _RETRY_SECONDS = 30.0
@@ -51,10 +51,12 @@ class Index:
         *,
         clock: Clock,
         embedder: Callable[[], Embedder | None] | None = None,
+        describe: Describe = lambda file, lang: b"",
     ) -> None:
         """Take as `folder` a vault's names, or another folder to be the index of.
 
-        `embedder` opens another than the bundled one that is configured.
+        `embedder` opens another than the bundled one that is configured; `describe` makes the
+        records of files for those that plan.
         """
         named = self._config = config.index
         self._stopping = self._busy = False
@@ -71,12 +73,13 @@ class Index:
             folder = VaultFolder(folder, named.exclude)
         reader = VaultReader(folder.paths, named.max_file_bytes)
         self._columns = Columns(self._database)
-        sync = Sync(self._database, reader, folder, config.auto_rag.min_message_tokens)
+        least = config.auto_rag.min_message_tokens
+        sync = Sync(self._database, reader, folder, least, describe)
         self._sync, self.mark, self.everything = sync, sync.mark, sync.mark_all
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
-        self.message_vectors = self._embedding = Vectors(self._columns, store, opening, self._step)
-        """What a conversation in memory is searched with. Implements ports.MessageVectors."""
+        self.message_meaning = self._embedding = Vectors(self._columns, store, opening, self._step)
+        """What a conversation in memory is searched with. Implements ports.MessageMeaning."""
         self._embedding.owns_embedder = is_vault
         self.outlet = Outlet(reader, lambda: sync.rules, withheld, folder)
         """The filter of every way out, for those that show vault text without searching."""
@@ -171,9 +174,16 @@ class Index:
         """Return the files that are indexed as they were read; raises IndexUnavailable."""
         return file_rows(self._database, paths)
 
-    def refresh(self, paths: Iterable[str]) -> None:
-        """Index the vault-relative paths as they stand on disk now (or drop them)."""
-        self._sync.refresh(paths)
+    def records(self, paths: Collection[str] | None = None) -> dict[str, tuple[bytes, FileStat]]:
+        """Return what was described of files, with their stamps; raises IndexUnavailable."""
+        return file_records(self._database, paths)
+
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
+        """Index the vault-relative paths as they stand on disk now (or drop them).
+
+        With `patience` it waits no longer than so many seconds for its turn.
+        """
+        self._sync.refresh(paths, patience)
         self._embedding.wake()
 
     # --- the sync thread -----------------------------------------------------------------

@@ -28,9 +28,9 @@ from vaultmind.index.taken import MACHINE_MADE, FolderRules, governs, shape_of
 from vaultmind.index.words.language import detect
 from vaultmind.redact import blank_passages, unmarked
 from vaultmind.types import Chunk
-from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.scan import Rules
 
 NamedLines = tuple[int, int, str]
 """First and last line, counted from 1, and the qualified name of what stands there, or nothing."""
@@ -40,8 +40,8 @@ Cutter = Callable[[str, str], Sequence[NamedLines]]
 WHAT = "linked folder"
 MAX_BYTES = 1_000_000
 """Of a file: larger ones are made by tools."""
-FOLDER_FORMAT = "3"
-"""Raise it when the same bytes of a folder would give other chunks, terms or ties."""
+FOLDER_FORMAT = "4"
+"""Raise it when the same bytes of a folder would give other chunks, terms, ties or records."""
 TARGET = 600
 """Characters of a chunk of prose or data."""
 LARGEST, PART = 1_800, 1_200

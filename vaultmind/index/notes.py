@@ -20,12 +20,10 @@ from vaultmind.index.ties import heading_anchor
 from vaultmind.index.words.language import detect
 from vaultmind.redact import blank_passages
 from vaultmind.types import Chunk, Fault, Kind
-from vaultmind.vault.bullets import COMMENT, bullets
-from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.files import FileText
-from vaultmind.vault.markdown import Note, parse_note
+from vaultmind.vault.markdown import Note, parse_canvas, parse_note
 from vaultmind.vault.oneline import unescape
-from vaultmind.vault.parts import block_spans
+from vaultmind.vault.parts import COMMENT, block_spans, bullets
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.transcript import parse_session

@@ -11,8 +11,8 @@ from vaultmind import redact
 from vaultmind.index.folder import VaultFolder
 from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
-from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import VaultReader
+from vaultmind.vault.scan import Rules
 
 
 @dataclass(frozen=True, slots=True)

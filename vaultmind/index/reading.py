@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 from vaultmind.index.notes import TASK, Form, Span, uncommented
 from vaultmind.index.ties import heading_anchor
-from vaultmind.vault.bullets import bullets
-from vaultmind.vault.canvas import parse_canvas
-from vaultmind.vault.markdown import Note, parse_note
-from vaultmind.vault.parts import hidden_spans
+from vaultmind.vault.markdown import Note, parse_canvas, parse_note
+from vaultmind.vault.parts import bullets, hidden_spans
 from vaultmind.vault.transcript import PlacedMessage, parse_session
 
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)

@@ -41,8 +41,9 @@ TIMELY_DEPTH = 100
 """Of what is of the time that a query names, the latest."""
 MAX_QUERY_LANGUAGE = 400
 """Characters of a query that its language is told by."""
-ROUNDS = 3
-"""Searches again when hits turn out to be out of date."""
+ROUNDS, PATIENCE = 3, 0.3
+"""Searches again when hits turn out to be out of date; seconds that each waits while other files
+are indexed."""
 LOOKED_AT, NEAREST = 24, 3
 """Candidates of which the best says how good a hit must be, whatever page is asked for: the first,
 and those nearest in meaning wherever they stand."""
@@ -268,7 +269,7 @@ class Search:
             if not changed:
                 break
             with suppress(VaultMindError):
-                self._indexer.refresh(changed)
+                self._indexer.refresh(changed, PATIENCE)
         hits = [
             hit
             for hit in found.hits

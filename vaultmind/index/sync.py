@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 
@@ -25,8 +25,8 @@ from vaultmind.index.ties import store_ties
 from vaultmind.index.words.terms import index_terms
 from vaultmind.ports import Report, silent
 from vaultmind.types import Chunk, Fault, Progress
-from vaultmind.vault.exclude import Rules
 from vaultmind.vault.files import FileStat, FileText, VaultReader
+from vaultmind.vault.scan import Rules
 
 MIN_MESSAGE_TOKENS = 10
 """Shorter messages ("ok, thanks") are found by their words alone."""
@@ -45,6 +45,9 @@ _PUT_FILE = (
     " (SELECT count(*) FROM ties WHERE path = ? AND kind = 'link'))"
 )
 
+Describe = Callable[[FileText, str], bytes]
+"""Returns what plans are to know of a file in a language: of its title, parts, links and tasks."""
+
 log = logging.getLogger(__name__)
 
 
@@ -60,6 +63,8 @@ class Prepared:
     """None with a file: its bytes are those of the index."""
     fault: str = ""
     """Why a file that is there cannot be taken: it leaves the index and stays a fault."""
+    record: bytes = b""
+    """What plans know of it."""
 
 
 class Sync:
@@ -71,10 +76,11 @@ class Sync:
         reader: VaultReader,
         folder: VaultFolder,
         min_tokens: int = MIN_MESSAGE_TOKENS,
+        describe: Describe = lambda file, lang: b"",
     ) -> None:
-        """Messages of fewer than `min_tokens` get no vector."""
+        """Messages of fewer than `min_tokens` get no vector; `describe` makes records of notes."""
         self._database, self.reader, self._folder = database, reader, folder
-        self._min_tokens = min_tokens
+        self._min_tokens, self._describe = min_tokens, describe
         self.condition = threading.Condition()
         """Notified when something is said to have changed. Whoever waits for work waits on it."""
         self.marked: set[str] = set()
@@ -123,16 +129,17 @@ class Sync:
         self._stopped = True
         self.mark([])
 
-    def refresh(self, paths: Iterable[str]) -> None:
+    def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
         """Index files as they stand on disk now, or drop them; and all below folders (`A/`).
 
-        Raises VaultNotFound while nothing is there at all: an unplugged disk drops no file.
+        With `patience` it waits no longer than so many seconds behind another batch, and leaves it
+        at that. Raises VaultNotFound while nothing is there: an unplugged disk drops no file.
         """
         self._folder.check()
         found: set[str] = set()
         for path in filter(_is_storable, paths):
             found.update(self._changed(path) if path.endswith("/") else (path,))
-        self._process(sorted(found), silent)
+        self._process(sorted(found), silent, patience)
 
     def reconcile(self, report: Report = silent) -> None:
         """Compare the whole folder with the database and index the difference.
@@ -169,7 +176,7 @@ class Sync:
     def forget_all(self) -> None:
         """Empty the index, so that the next comparison fills it anew; cached vectors stay."""
         with self._database.write() as connection:
-            for table in ("chunks", "ties", "files"):
+            for table in ("chunks", "ties", "files", "records"):
                 connection.execute(f"DELETE FROM {table}")
         self._database.journal.everything()
 
@@ -182,12 +189,14 @@ class Sync:
         named = {fault.path: fault for fault in self.scan_faults}
         return tuple({**named, **{row[0]: Fault(*row) for row in rows}}.values())
 
-    def _process(self, paths: Sequence[str], report: Report) -> None:
+    def _process(self, paths: Sequence[str], report: Report, patience: float = -1) -> None:
         """Read and store files in batches that keep a transaction short."""
         report(Progress(0, len(paths), "indexing text"))
         done = 0
         while done < len(paths) and not self._stopped:
-            with self._lock:
+            if not self._lock.acquire(timeout=patience):
+                return
+            try:
                 batch: list[Prepared] = []
                 until = time.monotonic() + _BATCH_SECONDS
                 while done < len(paths) and len(batch) < _BATCH_FILES and time.monotonic() < until:
@@ -196,6 +205,8 @@ class Sync:
                 with self._database.write():
                     for prepared in batch:
                         store(self._database, prepared, self._min_tokens)
+            finally:
+                self._lock.release()
             report(Progress(done, len(paths), "indexing text"))
 
     def _read(self, path: str) -> Prepared:
@@ -224,7 +235,8 @@ class Sync:
         try:
             chunked = self._folder.cut(path, file, place)
             "\n".join(f"{chunk.title}{chunk.text}" for chunk in chunked.chunks).encode()
-            return Prepared(path, place, file.stat, file, chunked)
+            record = self._describe(file, chunked.lang) if place.kind == "note" else b""
+            return Prepared(path, place, file.stat, file, chunked, record=record)
         except Exception as error:  # one odd file must not stop the others
             log.exception("%s could not be cut into chunks", path)
             return Prepared(path, place, file.stat, fault=f"could not be understood: {error!r}")
@@ -252,6 +264,9 @@ def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKEN
         _store_chunks(connection, path, chunked.chunks if chunked else (), min_tokens)
         store_ties(connection, path, chunked.chunks if chunked else None)
         connection.execute("DELETE FROM files WHERE path = ?", (path,))
+        connection.execute("DELETE FROM records WHERE path = ?", (path,))
+        if one.record:
+            connection.execute("INSERT INTO records VALUES (?, ?)", (path, one.record))
         told = ("", "", one.fault, "skipped")
         if chunked and one.file:
             fault = "; ".join(one.reason for one in chunked.faults)

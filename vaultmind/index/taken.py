@@ -22,9 +22,9 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 from vaultmind.errors import VaultMindError
 from vaultmind.tables import table
 from vaultmind.types import Fault
-from vaultmind.vault.exclude import SECRET_NAMES, ignoring, obsidian_filters
 from vaultmind.vault.files import VaultReader, read_bytes
 from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.scan import SECRET_NAMES, ignoring, obsidian_filters
 
 Shape = Literal["note", "code", "text", "data"]
 _TABLES: dict[str, dict[str, Any]] = {
@@ -87,7 +87,7 @@ Patterns = tuple[str, GitIgnoreSpec]
 
 
 class FolderRules:
-    """The rules of one linked folder at one time. Implements vault.exclude.Rules. Any thread.
+    """The rules of one linked folder at one time. Implements vault.scan.Rules. Any thread.
 
     Files of patterns are read when a folder is first asked of.
     """

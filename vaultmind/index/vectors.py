@@ -10,18 +10,18 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.chroma import BATCH, ChromaStore, blank_freed_memory
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import SOME
-from vaultmind.index.embed import EmbedderAway, embedded_text, learn_scale
+from vaultmind.index.embed import EmbedderAway, embedded_text, learn_scale, scale_of
 from vaultmind.ports import Embedder
 
 if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
+    from vaultmind.ports import Closeness, Matrix
 
 PAUSES = (0.0, 15.0, 30.0, 60.0, 120.0, 300.0)
 """Seconds after the first failure in a row, the second, and so on."""
@@ -33,14 +33,11 @@ _PATIENCE_SECONDS = 0.3
 _KEYS = "SELECT text_hash FROM embeddings WHERE embedder = ? AND length(vector) = ?"
 _SOME_VECTORS = """SELECT text_hash, vector FROM embeddings
     WHERE embedder = ? AND text_hash IN ({})"""
-_MESSAGES = """SELECT c.block, c.message, e.vector FROM chunks c JOIN embeddings e
-    ON e.text_hash = c.text_hash AND e.embedder = ? WHERE c.path = ? AND c.embeds"""
-
 log = logging.getLogger(__name__)
 
 
 class Vectors:
-    """Embeds in a thread of its own. Implements ports.MessageVectors."""
+    """Embeds in a thread of its own. Implements ports.MessageMeaning."""
 
     def __init__(
         self,
@@ -98,12 +95,6 @@ class Vectors:
         """Return the host that texts are sent to, to be embedded; empty when they stay here."""
         return str(getattr(self._opened, "sends_to", ""))
 
-    @property
-    def vector_state(self) -> object:
-        """Return what differs when there may be vectors that were not there before."""
-        counts = self._columns.vector_counts()
-        return self._database.journal.version, counts, self.embedder_id
-
     def query_vector(self, query: str) -> Matrix | None:
         """Return a question's vector, shape (dim,); None while vectors cannot be searched."""
         if (embedder := self.embedder) is not None:
@@ -114,23 +105,20 @@ class Vectors:
                 self.wake()
         return None
 
-    def message_vectors(self, path: str, wanted: Collection[str]) -> dict[str, Matrix]:
-        """Return the vectors of messages of a session's file, by block id (or own id without).
+    def closeness(self, path: str, query: str) -> Closeness | None:
+        """Return how near the pieces of a session's messages are in meaning to a question.
 
-        That of a long message is the mean of its pieces; what was not embedded yet is left out.
+        None while meaning cannot be searched; what was not embedded yet is left out.
         """
-        import numpy as np
-
-        sums: dict[str, Matrix] = {}
-        with self._database.read() as connection:
-            for block, own, raw in connection.execute(_MESSAGES, (self.embedder_id, path)):
-                if (name := block or own) in wanted:
-                    vector = np.frombuffer(raw, dtype="<f4")
-                    sums[name] = sums[name] + vector if name in sums else vector
-        return {
-            name: np.asarray(one / max(float(np.linalg.norm(one)), 1e-9), np.float32)
-            for name, one in sums.items()
-        }
+        vector, columns = self.query_vector(query), self._columns
+        if vector is None or columns.embedder != self.embedder_id:
+            return None
+        columns.follow()
+        with columns.lock:
+            slots = columns.embedded(path)
+            numbers, near = columns.rows["message"][slots], columns.closeness(slots, vector)
+        scale = scale_of(columns.embedder)
+        return numbers, ((near - scale.nothing) / (scale.same - scale.nothing)).clip(0.0, 1.0)
 
     # --- life ----------------------------------------------------------------------------
 

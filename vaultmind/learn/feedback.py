@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from vaultmind import redact
-from vaultmind.episodes.keep import may_name
+from vaultmind.episodes.note import may_name
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import NotAllowed, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref

@@ -24,9 +24,9 @@ from vaultmind.errors import DamagedMemory
 from vaultmind.memory.wording import heading, language_of, section_of
 from vaultmind.redact import mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
-from vaultmind.vault.bullets import HEADING, MARKER, Bullet, bullets, plain, prose
-from vaultmind.vault.edits import newline_of, with_newlines
-from vaultmind.vault.oneline import escape, one_line
+from vaultmind.vault.files import newline_of, with_newlines
+from vaultmind.vault.oneline import escape, one_line, short
+from vaultmind.vault.parts import HEADING, MARKER, Bullet, bullets, plain, prose
 from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.properties import front_matter
 
@@ -118,7 +118,7 @@ def parse_brain(text: str) -> Brain:
 
 def damage(text: str) -> str:
     """Return why nothing may be written to a brain, in words; empty for a sound one."""
-    return sound_text(text)[1]
+    return parse_brain(text).damaged
 
 
 def sound_text(text: str) -> tuple[str, str]:
@@ -192,8 +192,7 @@ def render_fact(fact: Fact, paths: VaultPaths) -> str:
     """Return what follows a bullet's mark: the escaped text, its provenance, its block id."""
     source = f" [[{paths.link(fact.evidence)}|source]]" if fact.evidence else ""
     quote = _ACTS.sub(" ", one_line(fact.quote).replace("`", "'"))
-    quote = quote if len(quote) <= MOST_QUOTED else f"{quote[: MOST_QUOTED - 1].rstrip()}…"
-    source += f" “{quote}”" if quote else ""
+    source += f" “{short(quote, MOST_QUOTED)}”" if quote else ""
     told = [f"{fact.written} {fact.how or 'said'}{source}"] if fact.written else []
     told += [f"until {fact.until}"] if fact.until else []
     provenance = f" %%{' '.join(told)}%%" if told else ""
@@ -224,11 +223,6 @@ def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading]
         if not after.damaged and len(after.facts) == wanted:
             return new
     raise DamagedMemory("The file holds an open comment or code block that hides every line.")
-
-
-def replace_fact(text: str, placed: PlacedFact, line: str) -> str:
-    """Return the text with a fact said anew: its mark, tick box and nested bullets stay."""
-    return text[: placed.text_start] + line + text[placed.end :]
 
 
 def remove_fact(text: str, placed: PlacedFact) -> str:
@@ -384,7 +378,8 @@ def apply(text: str, moves: Sequence[Move], *, archive: bool, language: str = "e
         old, new = left[0], came[0]
         placed = find_fact(text, old.fact)
         if placed and "\n" not in old.line + new.line and old.section == new.section:
-            text = replace_fact(text, placed, MARKER.sub("", new.line, count=1))
+            line = MARKER.sub("", new.line, count=1)  # the mark and what is nested below stay
+            text = text[: placed.text_start] + line + text[placed.end :]
             left, came = left[1:], came[1:]
     for move in left:
         if placed := find_fact(text, move.fact):

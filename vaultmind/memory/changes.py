@@ -18,7 +18,7 @@ from typing import Any
 from vaultmind.errors import BadArgument
 from vaultmind.language.secrets import CERTAIN, mask_secrets
 from vaultmind.language.words import tokens
-from vaultmind.memory.audit import FOUND
+from vaultmind.memory.audit import FOUND, moment, newest_first
 from vaultmind.memory.brain import (
     JOINT,
     Brain,
@@ -35,17 +35,17 @@ from vaultmind.memory.brain import (
     removed_text,
     render_fact,
 )
-from vaultmind.memory.contradictions import contradicted
-from vaultmind.memory.forget.hiding import Ref
-from vaultmind.memory.match import Match, find, same_fact, says
-from vaultmind.memory.rights import inferred
+from vaultmind.memory.contradictions import contradicts
+from vaultmind.memory.forget.hiding import Ref, hidden_words
+from vaultmind.memory.match import Match, find, repeats, same_fact, says
+from vaultmind.memory.rights import Decision, inferred
 from vaultmind.memory.wording import pick
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.tokens import count
-from vaultmind.types import SECTIONS, Fact, MemoryWrite, Outcome, OutcomeName
-from vaultmind.vault.bullets import COMMENT
-from vaultmind.vault.oneline import one_line
+from vaultmind.types import SECTIONS, Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
+from vaultmind.vault.oneline import one_line, short
+from vaultmind.vault.parts import COMMENT
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.properties import body_start
 
@@ -136,6 +136,16 @@ class Step:
         return self.outcome.outcome == "written"
 
 
+class Held(Exception):
+    """A step that must not be written as it is: it waits for the person, or is refused."""
+
+    def __init__(self, decision: Decision, step: Step, dropped: str = "") -> None:
+        super().__init__(decision.reason)
+        self.decision, self.step = decision, step
+        self.dropped = dropped
+        """Under which reason extraction's audit tells it; empty where it is no drop."""
+
+
 def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
     """Return a write with its secrets taken out, and their kinds.
 
@@ -181,7 +191,7 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
         return Step(ask.outcome("unchanged", message, known[0]))
     if corrects and (lost := [one for one in meant if not _is_kept(one, text, brain)]):
         return _not_kept(lost[0], ask)
-    against = [facts[at] for at in contradicted(write.text, [one.text for one in facts])]
+    against = [one for one in facts if contradicts(write.text, one.text)]
     below = [it.fact for it in brain.facts if it.tree_end != it.end]
     stay = [
         one
@@ -269,9 +279,7 @@ def with_room(step: Step, brain: str, archive: str, ask: Ask) -> Step:
 
 def quoted(text: str) -> str:
     """Return a fact's text for a message: in quotation marks, without secrets, not too long."""
-    text = mask(text).text
-    short = text if len(text) <= SHOWN else text[: SHOWN - 1].rstrip() + "…"
-    return f"“{short}”"
+    return f"“{short(mask(text).text, SHOWN)}”"
 
 
 def named(fact: Fact) -> str:
@@ -343,6 +351,80 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
 
 def _all_quoted(facts: Iterable[Fact]) -> str:
     return " and ".join(dict.fromkeys(quoted(fact.text) for fact in facts))
+
+
+# --- what a step is told as ---------------------------------------------------------------
+
+
+def also(outcome: Outcome, sentence: str) -> Outcome:
+    """Return an outcome whose message says one thing more."""
+    message = f"{outcome.message} {sentence}".strip()
+    return replace(outcome, message=message) if sentence else outcome
+
+
+def with_hidden(outcome: Outcome, refs: Sequence[Ref], said: str = "said it") -> Outcome:
+    """Return an outcome that tells of what was hidden, too."""
+    messages = sum("/" not in one.session for one in refs)
+    return replace(also(outcome, hidden_words(refs, said)), hidden_messages=messages)
+
+
+def readable(write: MemoryWrite, step: Step) -> MemoryWrite:
+    """Return the write as a person can read it: a fact by its words, not by its block id."""
+    words = mask(step.gone[0].text).text if step.gone else ""
+    if write.op == "forget":
+        return replace(write, text=words or write.text)
+    if write.op == "replace":
+        return replace(write, old=words or write.old)
+    if step.outcome.before:  # it would take a fact's place: the person sees which
+        before = mask(step.outcome.before).text
+        return replace(write, op="replace", old=before, section=step.outcome.section)
+    return replace(write, section=step.outcome.section)
+
+
+def shown(ask: Ask, outcome: Outcome) -> Outcome:
+    """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
+    redacted = f"Taken out before storing: {', '.join(ask.redacted)}." if ask.redacted else ""
+    return safe_outcome(also(outcome, redacted))
+
+
+def safe_outcome(outcome: Outcome) -> Outcome:
+    """Return an outcome with the secrets in its texts masked."""
+    texts: dict[str, Any] = {
+        key: mask(getattr(outcome, key)).text for key in ("fact", "before", "message")
+    }
+    nearest = tuple(mask(text).text for text in outcome.nearest)
+    return replace(outcome, nearest=nearest, **texts)
+
+
+def in_name(write: MemoryWrite) -> MemoryWrite:
+    """Return a write with the caller whose rights it has: extraction has none but the agent's."""
+    if write.how not in FOUND or write.caller.kind == "agent":
+        return write
+    return replace(write, caller=Caller("agent", agent_name(write.agent), write.caller.client))
+
+
+def was_forgotten(write: MemoryWrite, paths: VaultPaths) -> bool:
+    """Tell whether the person had a fact forgotten after it was said."""
+    said = moment(write.said_on)
+    return any(
+        line.outcome == "written"
+        and not (line.undoes or line.undone_by)
+        and said <= line.moment
+        and any(repeats(write.text, one) for one in (line.before, *line.before.split(JOINT)))
+        for line in newest_first(paths, (write.agent,), ("forget",), '"op": "forget"')
+    )
+
+
+def is_older(write: MemoryWrite, fact: Fact) -> bool:
+    """Tell whether a write was said before a fact whose place it would take."""
+    if fact.evidence and write.evidence:
+        return _place(write.evidence) < _place(fact.evidence)
+    return fact.written > write.said_on[:10]
+
+
+def _place(ref: MessageRef) -> tuple[str, int]:
+    """Return where a message stands in time: in the session of which day, as which one."""
+    return ref.session, int("".join(filter(str.isdigit, ref.block)) or 0)
 
 
 # --- the brain's size ---------------------------------------------------------------------

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from vaultmind.language.names import sound
 from vaultmind.language.text import fold_word
-from vaultmind.language.words import NEGATIONS, Word, content, fold
+from vaultmind.language.words import NEGATIONS, Word, content, fold, letters_shared
 from vaultmind.memory.brain import PROVENANCE
 from vaultmind.tables import table
 from vaultmind.types import Fact
@@ -51,10 +52,6 @@ _CLAUSES = re.compile(r"[,;.!] ")
 _BIRTHDAYS = 2
 """A son who is older by more is another son."""
 _PREFIX, _ENDING = 4, 3
-_LATIN = str.maketrans(
-    dict(zip("абвгдезийклмнопрстуфхцыэвйё", "abvgdeziiklmnoprstufhcyevie", strict=True))
-    | {"ж": "z", "ч": "c", "ш": "s", "щ": "s", "ю": "u", "я": "a", "ь": "", "ъ": "", "w": "v"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +92,6 @@ def contradicts(new: str, old: str) -> bool:
     ) or _counted_anew(one, other)
 
 
-def contradicted(new: str, facts: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of the old facts that a new one takes the place of."""
-    return tuple(at for at, old in enumerate(facts) if contradicts(new, old))
-
-
 def denies(text: str) -> bool:
     """Tell whether a text denies what it speaks of, by a `not` or by disliking it."""
     return _read(text).denied
@@ -122,11 +114,8 @@ def alike(one: Word, other: Word) -> bool:
         return True
     if one.folded.isascii() == other.folded.isascii():
         return False
-    left, right = (word.folded.translate(_LATIN) for word in (one, other))
-    shared = next(
-        (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
-        min(len(left), len(right)),
-    )
+    left, right = sound(one.folded), sound(other.folded)
+    shared = letters_shared(left, right)
     return shared >= _PREFIX and max(len(left), len(right)) - shared <= _ENDING
 
 

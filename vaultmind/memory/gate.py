@@ -1,46 +1,164 @@
 """The one gate: every change of memory passes here, whoever asks.
 
-`write` changes facts; `save` and `append` store records: sessions, summaries, identities. Nothing
-else writes to the memory folder.
+`write` changes facts: secrets out → rights → plan → suggestion or files → limits → audit → index.
+A plan is made on the texts as they stand and made anew whenever a person's edit came first. Its
+line stands in the audit before the first file changes; then the archive changes, then the brain.
+`save` and `append` store records: sessions, summaries, identities. Nothing else writes to the
+memory folder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import logging
+import random
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from vaultmind import errors
-from vaultmind.memory import audit, brain
+from vaultmind.language.words import content
+from vaultmind.memory import audit
 from vaultmind.memory.audit import AuditLine, refs_of
-from vaultmind.memory.brain import Move, find_fact, parse_brain
-from vaultmind.memory.changes import Ask, Step, quoted
+from vaultmind.memory.brain import (
+    MEND,
+    WRITING_WAITS,
+    apply,
+    damage,
+    masked,
+    new_brain,
+    own_text,
+)
+from vaultmind.memory.changes import (
+    Ask,
+    Held,
+    Sizes,
+    Step,
+    also,
+    in_name,
+    is_older,
+    named,
+    plan,
+    quoted,
+    readable,
+    safe_outcome,
+    safe_write,
+    shown,
+    was_forgotten,
+    with_hidden,
+    with_room,
+)
 from vaultmind.memory.forget.erasing import Erasing
-from vaultmind.memory.match import same_fact
-from vaultmind.memory.writing import Facts, also, in_name, safe_outcome, with_hidden
+from vaultmind.memory.forget.hiding import Hiding, RecordKind, Ref
+from vaultmind.memory.forget.taking import ERASABLES, Erasable
+from vaultmind.memory.match import is_specific, mentions
+from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
+from vaultmind.memory.suggestions import Queue
+from vaultmind.memory.undo import Conflict, check_undoable, take_back, undo_line
 from vaultmind.plural import counted
-from vaultmind.redact import mask
+from vaultmind.ports import Clock, FileIndexer
+from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
-from vaultmind.vault.files import Change, FileText
-from vaultmind.vault.replacing import digest
+from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.oneline import one_line, short
+from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.writer import VaultWriter
 
-_NEVER = {
-    "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",
-    "model": "What ranks is no fact: `vaultmind model rollback` takes its last change back.",
+TRIES = 25
+"""How often a write starts anew because someone else's edit came first."""
+LABEL_WORDS = 3
+"""A secret with so few words of content beside it is a secret with its label: no fact."""
+GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
+MOST_DROPS, MOST_CHARS = 20, 200
+"""Facts of one session that were not kept and are told, a line each, and characters of one."""
+FORGOTTEN = "forgotten"
+UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
+"""Reasons for which the words of a fact stand nowhere, not even in the audit."""
+_WAITS = {
+    "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
+    "waiting": "not written yet: {reason}. It waits already, in {path}.",
+    "full": "not written: so many suggestions of conversations wait already ({path}).",
+    "rejected": "not written: the person has rejected this before ({path}).",
 }
+_ONLY_A_SECRET = (
+    "Only a secret ({kinds}) was given. Nothing was stored: secrets are never kept, and without it"
+    " nothing is left. Say what it is for, or where it is."
+)
+
+Dropped = tuple[str, str, tuple[str, ...]]
+"""A fact that was not kept, why, and the blocks or ids of the messages that it came from."""
+Witness = Callable[[], MessageRef | None]
+"""Logs the words asked with, when a write is about to be made; returns where they stand."""
+
+log = logging.getLogger(__name__)
 
 
-class Conflict(Exception):
-    """Why a change cannot be taken back, in words."""
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """What the gate needs to know about this device and its configuration."""
+
+    device: str
+    """Names this device's audit and tombstone files: letters, digits and dashes."""
+    rng: random.Random = field(default_factory=random.Random)
+    """Where block ids come from."""
+    caution: bool = False
+    """Whether an agent's sensitive facts wait for the person."""
+    sizes: Sizes = field(default_factory=Sizes)
+    """How big a brain may be."""
+    erasables: tuple[Erasable, ...] = ERASABLES
+    """The kinds of record that an erasure reaches."""
+    state_dir: Path | None = None
+    """The folder of index and log: an erasure cleans and searches it, too."""
 
 
-class Gate(Facts):
+class Gate:
     """Writes to the memory folder. One per vault; any thread."""
+
+    def __init__(
+        self,
+        paths: VaultPaths,
+        settings: GateSettings,
+        kinds: Sequence[RecordKind],
+        indexer: FileIndexer,
+        authority: Authority,
+        clock: Clock,
+    ) -> None:
+        self.paths, self.settings, self._indexer = paths, settings, indexer
+        self._authority, self.clock = authority, clock
+        self._writer = VaultWriter(paths)
+        self.reader = VaultReader(paths, max_bytes=0)
+        self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
+        self.hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
+        self.queue = Queue(self)
+        """What waits for the person."""
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
     @cached_property
     def erasing(self) -> Erasing:
         """Return what previews and does erasures: the person's alone."""
         return Erasing(self)
+
+    # --- facts ---------------------------------------------------------------------------
+
+    def write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+        """Change one agent's facts, or say why not. Never both lost, never one twice.
+
+        `witness` is called before something is written, and only then: a request that comes to
+        nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
+        WriteConflict, BrokenMemory and WriteFailed when nothing was written.
+        """
+        return self.write_approved(in_name(write), witness)
+
+    def write_approved(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+        """Change facts in the name of the caller, who has approved it where that is the person."""
+        agent = agent_name(write.agent)
+        with self._locks[agent]:
+            outcome = self._asked(self._ask(write), witness)
+        self._index(agent, outcome)
+        return outcome
 
     def would(self, write: MemoryWrite) -> Outcome:
         """Return what a write would come to now, without words. Nothing is written or audited.
@@ -51,16 +169,227 @@ class Gate(Facts):
         before = outcome.before if outcome.outcome == "written" else ""
         return replace(outcome, before=before, message="")
 
+    def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
+        try:
+            self._check(ask)
+            step, ask = self._made(ask, witness)
+        except Held as held:
+            return self._held(ask, held, witness)
+        if not (ask.dry or step.moves):  # a change of files is in the audit already
+            self._tell(ask.write, step)
+        return shown(ask, step.outcome)
+
+    def _made(self, ask: Ask, witness: Witness | None) -> tuple[Step, Ask]:
+        """Make a write; return the step, and what was asked with the message that says it.
+
+        Raises Held for one that is not to be made.
+        """
+        makes_room = self._authority.level(ask.write.agent) >= AUTO
+        line = self.audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
+
+        def step_of(brain: str, archive: str) -> Step:
+            nonlocal ask, witness
+            step = plan(brain, archive, ask)
+            if not step.written:
+                return step
+            self._judge(ask.write, step)
+            if witness and not ask.dry:
+                ask = replace(ask, write=replace(ask.write, evidence=witness()))
+                witness, step = None, plan(brain, archive, ask)
+            if ask.write.op == "forget" and not ask.dry:
+                return replace(step, hidden=self._saying(ask.write, step.gone))
+            return with_room(step, brain, archive, ask) if makes_room else step
+
+        step = self._change(ask, step_of, lambda step: self._line(line, ask.write, step))
+        if step.unsaid and not (ask.dry or inferred(ask.write)):
+            step = self._hide_unsaid(ask, step)
+            if witness and step.written:
+                ask = replace(ask, write=replace(ask.write, evidence=witness()))
+        return step, ask
+
+    def _change(
+        self, ask: Ask, step_of: Callable[[str, str], Step], line_of: Callable[[Step], AuditLine]
+    ) -> Step:
+        """Make a step of brain and archive.
+
+        Its line, what it hides and the archive come first: wherever it is cut short, no fact is
+        lost, and nothing that was forgotten is recalled.
+        """
+        step, hid = Step(ask.outcome("unchanged", "")), list[Ref]()
+        whose = ask.write.agent
+
+        def archived(file: FileText | None) -> str:
+            text = _sound(ask.archive, file, f"# {whose.capitalize()} - Archive\n")
+            return apply(text, step.moves, archive=True, language=ask.language)
+
+        def change(file: FileText | None) -> str | None:
+            nonlocal step
+            text = _sound(ask.path, file, new_brain(whose, ask.language))
+            step = step_of(text, self._text(ask.archive))
+            if ask.dry or not step.written:
+                return None
+            new = apply(text, step.moves, archive=False, language=ask.language)
+            self.audit.write(line_of(step))
+            hid.extend(self.hiding.hide(step.hidden))
+            if any(move.archive for move in step.moves):
+                self.edit(ask.archive, archived)
+            return None if all(move.archive for move in step.moves) else new
+
+        try:
+            self.edit(ask.path, change)
+        except errors.VaultMindError as error:
+            if step.written:
+                self.hiding.show(hid)
+                why = mask(f"it failed: {error}").text
+                self.audit.write(replace(line_of(step), outcome="unchanged", reason=why, hidden=()))
+            if not isinstance(error, errors.UnreadableNote):
+                raise
+            told = f"Not written: {error.path} is damaged: {error.reason}. {WRITING_WAITS}"
+            raise errors.BrokenMemory(told, hint=MEND) from error
+        return replace(step, outcome=with_hidden(step.outcome, hid))
+
+    def _ask(self, write: MemoryWrite) -> Ask:
+        safe, kinds = safe_write(write)
+        words = (write.old, safe.old) if safe.op == "replace" else (write.text, safe.text)
+        language = self._authority.identity(safe.agent).language or "en"
+        today, sizes, rng = self.clock().date(), self.settings.sizes, self.settings.rng
+        return Ask(safe, words, self.paths, today, sizes, rng, language, kinds)
+
+    # --- who may --------------------------------------------------------------------------
+
+    def _decide(self, write: MemoryWrite, scope: str) -> Decision:
+        return self._authority.decide(write.caller, write.agent, write.op, scope)
+
+    def _check(self, ask: Ask) -> None:
+        """Raise Held for a write that must not happen, whatever the memory holds."""
+        decision = self._decide(ask.write, "brain")
+        if decision.verdict == "deny":
+            raise Held(decision, Step(ask.outcome("denied", "")))
+        marks = [mark.group()[1:-1] for mark in MARK.finditer(ask.write.text)]
+        rest = content(MARK.sub(" ", ask.write.text))
+        label = 0 if set(marks) <= {"private passage", "own pattern"} else LABEL_WORDS
+        if ask.write.op != "forget" and marks and len(rest) <= label:
+            kinds = ", ".join(ask.redacted or dict.fromkeys(marks))
+            outcome = ask.outcome("denied", _ONLY_A_SECRET.format(kinds=kinds))
+            raise Held(Decision("deny", "nothing was left but a secret"), Step(outcome))
+
+    def _judge(self, write: MemoryWrite, step: Step) -> None:
+        """Raise Held for a step that the caller may not make alone.
+
+        It is judged once it is known what it touches, on the text it would be written over: a
+        grant for one section never changes another, whatever a person edits meanwhile.
+        """
+        scopes = {step.outcome.section or "brain", *(one.section or "brain" for one in step.gone)}
+        decisions = [self._decide(write, scope) for scope in scopes]
+        decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
+        decision = cautious(write, decision, enabled=self.settings.caution)
+        doubt = write.hold or step.doubt
+        if inferred(write) and decision.verdict != "deny":
+            newer = next((one for one in step.gone if is_older(write, one)), None)
+            if write.op == "forget":
+                doubt = GUESSED
+            elif was_forgotten(write, self.paths):
+                why = "it was forgotten after it was said"
+                raise Held(Decision("deny", why), step, FORGOTTEN)
+            if newer:
+                raise Held(Decision("deny", f"{named(newer)} was said later"), step, "taken back")
+        if decision.verdict == "allow" and doubt:
+            decision = Decision("suggest", doubt)
+        if decision.verdict != "allow":
+            raise Held(decision, step)
+
+    def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
+        """Put before the person what may not be written, or refuse it; return what that came to."""
+        write, step, reason, dropped = ask.write, held.step, held.decision.reason, held.dropped
+        outcome = replace(step.outcome, outcome="denied", reason=reason)
+        if held.decision.verdict == "deny":
+            message = f"Not {'written' if dropped else 'allowed'}: {reason}. Nothing was changed."
+            message = message if step.written else outcome.message or message
+            outcome = safe_outcome(replace(outcome, before="", message=message))
+        else:
+            write = readable(write, step)
+            state, block = self.queue.seen(write)
+            if state == "new" and not ask.dry:
+                write = replace(write, evidence=witness() if witness else write.evidence)
+                found = write.how in audit.FOUND  # an agent gives a reason of its own
+                whys = dict.fromkeys((write.reason, write.hold, reason if found else ""))
+                asked = replace(write, reason=" · ".join(filter(None, whys)))
+                state, block = self.queue.put(asked, ask.language)
+            path = self.paths.suggestions
+            message = f"{quoted(write.text)}: {_WAITS[state].format(reason=reason, path=path)}"
+            outcome = shown(ask, replace(outcome, message=message, path=path, block=block))
+            if state in ("new", "waiting"):
+                outcome = replace(outcome, outcome="suggested")
+            dropped = "too many" if state == "full" else ""
+        if dropped and not ask.dry:
+            ref = write.evidence or MessageRef(write.agent, "", "")
+            told = [(write.text, dropped, (ref.block,))]
+            self.dropped(write.agent, ref.session, told, write.caller)
+        elif not ask.dry:
+            self._tell(write, Step(outcome))
+        return outcome
+
+    # --- the audit ------------------------------------------------------------------------
+
+    def _line(self, line: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
+        """Return a line with what a write came to; its texts are masked."""
+        outcome, before = step.outcome, step.outcome.before
+        if not before and write.op != "remember":
+            before = write.old or write.text
+        took_place = write.op == "remember" and step.written and before
+        return replace(
+            line,
+            op="replace" if took_place else write.op,
+            outcome=outcome.outcome,
+            section=outcome.section or "",
+            before=mask(before).text,
+            after="" if write.op == "forget" else mask(outcome.fact or write.text).text,
+            evidence=self.audit.evidence(write.evidence),
+            reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
+            path=outcome.path,
+            block=outcome.block,
+            how=write.how if write.how in audit.FOUND else "",
+            moves=masked(step.moves) if step.written else (),
+            hidden=tuple(map(audit.ref_text, step.hidden)),
+        )
+
+    def _tell(self, write: MemoryWrite, step: Step) -> None:
+        """Write the line of what a write that changed no file came to."""
+        home = write.agent
+        if not step.written and home not in self.paths.agent_names():
+            home = write.caller.agent or home  # what is not written makes no folder
+        line = self.audit.line(write.caller, write.agent, write.op, "")
+        self.audit.write(self._line(line, write, step), home)
+
+    def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> None:
+        """Tell the audit what extraction found in a session and did not keep.
+
+        What was told before is not told again, and nothing for an agent at autonomy 0.
+        """
+        if agent not in self.paths.agent_names() or not self._authority.keeps_records(agent):
+            return
+        with self._locks[agent]:
+            lines = audit.newest_first(self.paths, (agent,), (audit.DROP,), session)
+            known = {(one.after, one.reason) for one in lines if audit.session_of(one) == session}
+            for text, reason, evidence in dropped:
+                safe = "" if reason in UNTOLD else one_line(mask(blank_private(text)).text)
+                safe = short(safe, MOST_CHARS)
+                if (safe, reason) not in known and len(known) < MOST_DROPS:
+                    known.add((safe, reason))
+                    block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
+                    ref = MessageRef(agent, session, block) if session else None
+                    about = {"after": safe, "reason": reason, "evidence": self.audit.evidence(ref)}
+                    self.audit.note(caller, agent, audit.DROP, "dropped", **about)
+
+    # --- undoing --------------------------------------------------------------------------
+
     def undo(self, agent: str, line_id: str, caller: Caller) -> Outcome:
         """Take a change back; the person's wish alone. A conflict comes to `unchanged`.
 
-        Raises NotFound and BadArgument as `audit.find_line` does.
+        Raises NotAllowed for an agent, NotFound and BadArgument as `audit.find_line` does.
         """
         if caller.kind != "person":
-            reason = "only the person undoes, on the command line"
-            self.audit.note(caller, agent, "undo", "denied", reason=reason)
-            message = f"Not allowed: {reason}. Nothing was changed."
-            return Outcome("denied", agent, message=message, reason=reason)
+            raise errors.NotAllowed("Not allowed: only the person undoes. Nothing was changed.")
         with self._locks[agent]:
             line = audit.find_line(self.paths, (agent,), line_id)
             try:
@@ -84,25 +413,27 @@ class Gate(Facts):
             if one.outcome == "written" and not one.undone_by and one.id != line.id
             for name in one.hidden
         }  # another change hides these, too
-        shown = tuple(name for name in line.hidden if name not in kept)
-        ask = self._ask(MemoryWrite("replace", line.agent, caller, "undo", old="undo"))
-        made = self.audit.line(caller, line.agent, "show" if shown else "hide", "written")
-        made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
-        made = replace(made, shown=shown, hidden=line.shown)
+        back = tuple(name for name in line.hidden if name not in kept)
         hides = refs_of(line.shown)
+        ask = self._ask(MemoryWrite("replace", line.agent, caller, "undo", old="undo"))
+        made = self.audit.line(caller, line.agent, "show" if back else "hide", "written")
+        made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
+        made = replace(made, shown=back, hidden=line.shown)
         if line.moves:
-            step = self._change(
+            outcome = self._change(
                 ask,
                 lambda text, archive: replace(take_back(line, text, archive, ask), hidden=hides),
                 lambda step: undo_line(made, step),
-            )
+            ).outcome
         else:
             self.audit.write(made)
-            step = with_hidden(Step(ask.outcome("written", "")), self.hiding.hide(hides), "said it")
-        back = self.hiding.show(refs_of(shown))
-        messages = f"{counted(len(back), 'message')} {'is' if len(back) == 1 else 'are'}"
-        outcome = also(step.outcome, f"{messages} shown again." if back else "")
+            outcome = with_hidden(ask.outcome("written", ""), self.hiding.hide(hides))
+        if number := len(self.hiding.show(refs_of(back))):
+            verb = "is" if number == 1 else "are"
+            outcome = also(outcome, f"{counted(number, 'message')} {verb} shown again.")
         return safe_outcome(outcome if outcome.message else also(outcome, "Nothing was hidden."))
+
+    # --- hiding ---------------------------------------------------------------------------
 
     def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
         """Hide messages from every recall; return how many were not hidden before.
@@ -112,14 +443,12 @@ class Gate(Facts):
         decision = self._authority.decide(caller, agent, "forget", "brain")
         if decision.verdict != "allow":
             raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
-        with self._locks[agent]:
-            return self._hide(agent, tuple(refs), caller)
+        return self._hide(agent, tuple(refs), caller)
 
     def hide_request(self, ref: MessageRef, caller: Caller) -> None:
         """Hide the words of a request to forget, which say what was forgotten once more.
 
-        Called in the middle of a write, maybe to another agent's memory: it takes no agent's lock,
-        or two that forget in each other's memory would wait for each other for ever.
+        Called in the middle of a write, maybe to another agent's memory: no agent's lock is taken.
         """
         self._hide(ref.agent, (ref,), caller)
 
@@ -130,9 +459,38 @@ class Gate(Facts):
             self.audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
         return len(hidden)
 
-    def sweep(self) -> None:
-        """Remove what a write that was cut short left behind."""
-        self._writer.sweep()
+    def _saying(self, write: MemoryWrite, gone: Iterable[Fact]) -> tuple[Ref, ...]:
+        """Return what said forgotten facts; an agent reaches its own records alone."""
+
+        def edit(relative: str, change: Change) -> None:
+            if self._stored(relative, change, write.caller, "parts are named, to be hidden"):
+                self._indexer.refresh([relative])
+
+        found = self.hiding.said(write.agent, gone, edit)
+        person = write.caller.kind == "person"
+        return tuple(one for one in found if person or one.agent == write.agent)
+
+    def _hide_unsaid(self, ask: Ask, step: Step) -> Step:
+        """Hide the messages that say what no fact says, or tell what to do about it.
+
+        Raises Held for what waits.
+        """
+        words = [one for one in dict.fromkeys(ask.words) if is_specific(one)]
+        decision = self._decide(ask.write, "brain")
+        if words and (decision.verdict != "allow" or ask.write.hold):
+            raise Held(Decision("suggest", ask.write.hold or decision.reason), step)
+        # what an agent noted may hold what is masked: the words as said count, too
+        hid = self.hiding.hide(self._saying(ask.write, [Fact(one, None) for one in words]))
+        outcome = step.outcome
+        if hid:
+            outcome = replace(outcome, message="No fact said it;", path="", nearest=())
+            outcome = with_hidden(replace(outcome, outcome="written"), hid, "did")
+        elif not words:
+            outcome = also(outcome, "To hide what was said, say more of it.")
+        prose = own_text(blank_private(self._text(ask.path)))
+        if any(mentions(paragraph, ask.write.text) for paragraph in prose):
+            outcome = also(outcome, f"It stands in {ask.path} as your own text; edit it there.")
+        return replace(step, outcome=outcome, hidden=hid)
 
     # --- rights ---------------------------------------------------------------------------
 
@@ -159,9 +517,7 @@ class Gate(Facts):
         that `write` keeps, and for an agent that reaches into another's memory.
         """
         self._check_record(relative, caller)
-        written = self.edit(relative, change)
-        if written is not None:
-            self._saved(caller, relative, reason)
+        if written := self._stored(relative, change, caller, reason):
             self._indexer.mark([relative])
         return written
 
@@ -172,15 +528,35 @@ class Gate(Facts):
         self._indexer.mark([relative])
 
     def remove(self, relative: str, caller: Caller, reason: str) -> bool:
-        """Remove a record; tell whether it was there. Raises PathRefused, WriteConflict."""
+        """Remove a record; tell whether it was there. Raises PathRefused, WriteFailed."""
         self._check_record(relative, caller)
-        path = self.paths.writable(relative)
-        if not path.is_file():
+        if not self.reader.exists(relative):
             return False
-        self._writer.remove(relative, digest(path.read_bytes()))
+        self._writer.remove(relative)
         self._indexer.mark([relative])
-        self._saved(caller, relative, reason)
+        self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
         return True
+
+    def edit(self, relative: str, change: Change) -> FileText | None:
+        return self._writer.edit(relative, change, TRIES)
+
+    def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
+        """Tell an agent's audit that a file was changed, without its text; nobody's tells none."""
+        if agent:
+            self.audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
+
+    def sweep(self) -> None:
+        """Remove what a write that was cut short left behind."""
+        self._writer.sweep()
+
+    def _stored(
+        self, relative: str, change: Change, caller: Caller, reason: str
+    ) -> FileText | None:
+        """Change a record, and tell the audit where it was changed."""
+        written = self.edit(relative, change)
+        if written is not None:
+            self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
+        return written
 
     def _check_record(self, relative: str, caller: Caller | None) -> None:
         agent = self.paths.agent_of(relative)
@@ -195,83 +571,25 @@ class Gate(Facts):
         if agent != caller.agent or relative == self.paths.identity(agent):
             raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")
 
+    def _text(self, path: str) -> str:
+        """Return a file's text; empty where there is none that can be read."""
+        with suppress(errors.UnreadableNote, errors.NotFound):
+            return self.reader.read(path).text
+        return ""
 
-# --- undoing ------------------------------------------------------------------------------
-# The lines that came with a change go, those that left come back. Only what still stands as the
-# change left it is turned round; what was changed since is a conflict, which is explained.
-
-
-def check_undoable(line: AuditLine) -> None:
-    """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
-    why = ""
-    if line.op not in audit.UNDOABLE:
-        why = _NEVER.get(line.op, f"{line.id} is “{line.op}”: only facts are undone.")
-    elif line.outcome != "written":
-        why = f"There is nothing to undo: {line.id} came to “{line.outcome}”."
-    elif line.erased:
-        why = f"The words of {line.id} were erased, so that it cannot be undone."
-    elif line.undone_by:
-        why = f"{line.id} is undone already, by {line.undone_by}."
-    elif any(not (move.whole or move.came) for move in line.moves):
-        why = f"What is masked in {quoted(line.before)} is kept nowhere: it cannot come back."
-    if why:
-        raise Conflict(why)
+    def _index(self, agent: str, outcome: Outcome) -> None:
+        """Bring the index up to date; the fact is on disk, so that a failure is only said."""
+        if outcome.outcome == "written":
+            files = [self.paths.brain(agent), self.paths.archive(agent)]
+            try:
+                self._indexer.refresh(files)
+            except errors.VaultMindError as error:
+                self._indexer.mark(files)
+                log.warning("%s was written and not indexed: %s", outcome.path, error)
 
 
-def take_back(line: AuditLine, text: str, archive: str, ask: Ask) -> Step:
-    """Return the step that turns a change round. Raises Conflict where it cannot be done."""
-    asked = brain.turned(line.moves)
-    out = [found for move in asked if not move.came and (found := _leaves(move, text, archive))]
-    back = [move for move in asked if move.came]
-    left = brain.apply(text, out, archive=False), brain.apply(archive, out, archive=True)
-    standing = [one.text for each in left for one in parse_brain(each).all() if not one.until]
-    for move in back:
-        if not move.fact.until and any(same_fact(one, move.fact.text) for one in standing):
-            raise Conflict(f"{quoted(move.fact.text)} is in the memory again already.")
-    gone = [one.fact for one in out if not one.archive] or [one.fact for one in out if not back]
-    returned = [one.fact for one in back]
-    path = ask.path if any(not one.archive for one in back or out) else ask.archive
-    message = f"{_all(gone)} is taken out of {path}." if gone else ""
-    message += f" {_all(returned)} is back (in {path})." if returned else ""
-    outcome = ask.outcome("written", message.strip(), *[*returned, *gone][:1])
-    outcome = replace(outcome, path=path, before=line.after if out else "")
-    return Step(outcome, (*out, *back))
-
-
-def _all(facts: Sequence[Fact]) -> str:
-    return quoted("; ".join(dict.fromkeys(one.text for one in facts)))
-
-
-def undo_line(made: AuditLine, step: Step) -> AuditLine:
-    """Return the line of an undo that comes to a step."""
-    out = [move.fact.text for move in step.moves if not (move.came or move.archive)]
-    back = [move.fact for move in step.moves if move.came]
-    return replace(
-        made,
-        op="replace" if out and back else "remember" if back else "forget",
-        section=step.outcome.section or "",
-        before=brain.JOINT.join(out),
-        after=back[0].text if back else "",
-        path=step.outcome.path,
-        block=back[0].block if back else step.outcome.block,
-        moves=brain.masked(step.moves),
-    )
-
-
-def _leaves(move: Move, text: str, archive: str) -> Move | None:
-    """Return how a line that came is taken out, from where it stands now.
-
-    None for one that the archive was to keep and does not. Raises Conflict for one that changed.
-    """
-    fact = move.fact
-    for in_archive in (move.archive, not move.archive):
-        if placed := find_fact(archive if in_archive else text, fact):
-            if placed.tree_end != placed.end and "\n" not in move.line:
-                raise Conflict(f"Other lines stand under {quoted(fact.text)} now; move them first.")
-            return replace(move, archive=in_archive)
-    if move.archive:
-        return None
-    every = (*parse_brain(text).all(), *parse_brain(archive).all())
-    now = next((one for one in every if fact.block and one.block == fact.block), None)
-    since = f"is {quoted(now.text)} now" if now else "is not in the memory any more"
-    raise Conflict(f"{quoted(fact.text)} (^{fact.block}) {since}: somebody changed it since.")
+def _sound(path: str, file: FileText | None, new: str) -> str:
+    """Return a file's text, `new` where there is none. Raises UnreadableNote for a damaged one."""
+    if file and (reason := damage(file.text)):
+        raise errors.UnreadableNote(path, reason)
+    return file.text if file else new

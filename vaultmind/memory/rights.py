@@ -40,6 +40,7 @@ from typing import Any, Literal
 from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
 from vaultmind.memory.audit import FOUND
 from vaultmind.memory.wording import sensitive
+from vaultmind.tables import adapter
 from vaultmind.types import SECTIONS, Caller, MemoryWrite
 from vaultmind.vault.files import FileStat, VaultReader, stat_of
 from vaultmind.vault.paths import AGENT_NAME
@@ -203,11 +204,11 @@ def _to_json(rights: Rights) -> dict[str, Any]:
     return {"level": rights.level, "write": write, "hidden_from": hidden}
 
 
-def _from_json(value: dict[str, Any], default_level: int) -> Rights:
-    """Return rights as they were kept. Raises KeyError, TypeError or ValueError for no such."""
-    level = default_level if value["level"] is None else LEVELS.index(value["level"])
-    pairs = frozenset((str(who), str(scope)) for who, scope in value["write"])
-    return Rights(level, pairs, frozenset(map(str, value["hidden_from"])))
+def _from_json(value: dict[str, Any]) -> Rights:
+    """Return rights as they were kept. Raises KeyError or ValueError for no such."""
+    kept = {name: value[name] for name in ("level", "write", "hidden_from")}
+    found: Rights = adapter(Rights).validate_python(kept)
+    return found
 
 
 def grants_file(state_dir: Path) -> Path:
@@ -275,7 +276,7 @@ class Authority:
                 stamp = stat_of(self._file.stat())
                 if stamp != self._stamp:
                     kept = json.loads(self._file.read_bytes())["agents"].items()
-                    self._known = {name: _from_json(one, self._default) for name, one in kept}
+                    self._known = {name: _from_json(one) for name, one in kept}
                     self._stamp, self._fault = stamp, ""
             except FileNotFoundError:
                 self._stamp, self._known, self._fault = None, {}, ""

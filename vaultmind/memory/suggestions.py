@@ -34,14 +34,13 @@ from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
-from vaultmind.vault.bullets import MARKER, plain
-from vaultmind.vault.edits import line_span, newline_of, with_newlines
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import FileText, line_span, newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, unescape
+from vaultmind.vault.parts import MARKER, plain
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
 
 if TYPE_CHECKING:
-    from vaultmind.memory.writing import Facts
+    from vaultmind.memory.gate import Gate
 
 State = Literal["waiting", "accepted", "rejected"]
 Put = tuple[Literal["new", "waiting", "rejected", "full"], str]
@@ -219,7 +218,7 @@ class Queue:
     and the change is made again to the newer text.
     """
 
-    def __init__(self, gate: Facts) -> None:
+    def __init__(self, gate: Gate) -> None:
         self._gate, self._paths = gate, gate.paths
         self._lock = threading.Lock()
 

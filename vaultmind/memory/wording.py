@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from vaultmind.language.words import fold
+from vaultmind.redact import has_household_code
 from vaultmind.tables import table
 from vaultmind.types import SECTIONS, Outcome, Section
 
@@ -92,6 +93,8 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
         lines.append(phrase(lang, "hidden", count=outcome.hidden_messages))
     if outcome.redacted:
         lines.append(phrase(lang, "redacted", kinds=", ".join(outcome.redacted)))
+    if op != "forget" and outcome.outcome == "written" and has_household_code(fact):
+        lines.append(phrase(lang, "code"))
     if outcome.nearest:
         lines += [phrase(lang, "nearest"), *(f"- {fact}" for fact in outcome.nearest)]
     return "\n".join(lines)

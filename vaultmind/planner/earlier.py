@@ -15,8 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from vaultmind import tokens
-from vaultmind.episodes.causal import changed_files, used
-from vaultmind.episodes.types import TASK, Episode, Event, Used, seconds_of
+from vaultmind.episodes.causal import Used, changed_files, used
+from vaultmind.episodes.types import TASK, Episode, Event, seconds_of
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates import Candidate
 from vaultmind.planner.task import alike, earlier_task

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmind.episodes.keep import may_name
-from vaultmind.episodes.recorder import Recorder
+from vaultmind.episodes.note import may_name
+from vaultmind.episodes.recorder import Episodes
 from vaultmind.episodes.types import Event, Offer
 from vaultmind.episodes.watch import Tasks, Watching
 from vaultmind.errors import VaultMindError
@@ -56,13 +56,12 @@ def is_ready(source: Source) -> bool:
 
     While it is read for the first time, or anew, they may not; what changed just now is no matter.
     """
-    state, progress = source.index.state(), source.structure.progress
+    state = source.index.state()
     few = state.phase == "indexing" and state.indexed < state.files * READY_SHARE
-    is_read = progress.done >= progress.total * READY_SHARE
-    return is_read and not few and state.phase != "starting"
+    return not few and state.phase != "starting"
 
 
-def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, caller: Caller) -> str:
+def leave(episodes: Episodes, request: PlanRequest, plan: Plan, agent: str, caller: Caller) -> str:
     """Keep what a plan offered with the running episode it is for; return that, or nothing.
 
     It is the one of the request's session, begun now where none runs in it; without a session
@@ -76,7 +75,7 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
     try:
         running = [
             one.name
-            for one in recorder.running(agent, session=session, source=source)
+            for one in episodes.running(agent, session=session, source=source)
             if session or one.task.fingerprint == intent.task_fingerprint
         ]
         if not running and session:
@@ -87,25 +86,25 @@ def leave(recorder: Recorder, request: PlanRequest, plan: Plan, agent: str, call
                 kind=intent.predicted,
                 fingerprint=intent.task_fingerprint,
             )
-            begun = recorder.start(mark, source, caller, session=session)
+            begun = episodes.start(mark, source, caller, session=session)
             running = [begun.name]
         for name in running[:1]:
             if plan.offer is not None:
-                recorder.offer(name, plan.offer, caller)
-            may = may_name(recorder.paths, name.partition("/")[0])
+                episodes.offer(name, plan.offer, caller)
+            may = may_name(episodes.paths, name.partition("/")[0])
             files = [*filter(may, plan.context.files)]
             text = f"{counted(len(files), 'file')}: {', '.join(files[:NAMED_FILES])}"
             text = text if files else "nothing was found"
             text += ", while the source was still being read" if plan.offer is None else ""
             used = plan.budget_report.estimated_used
-            recorder.add(name, [Event("plan", "", text=text, tokens=used, how="plan")], caller)
+            episodes.add(name, [Event("plan", "", text=text, tokens=used, how="plan")], caller)
         return next(iter(running), "")
     except (VaultMindError, OSError) as error:  # no records at autonomy 0; a note that was deleted
         log.debug("what a plan offered is not kept: %s", error)
         return ""
 
 
-def open_watching(records: Recorder, sources: Sources, clock: Clock) -> Watching:
+def open_watching(records: Episodes, sources: Sources, clock: Clock) -> Watching:
     """Return what follows conversations over the sources, not yet at work."""
 
     def holding(path: Path) -> Source | None:

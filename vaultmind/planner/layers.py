@@ -151,9 +151,9 @@ def explore(
         is_sure = structure.verify(set[str]().union(*(paths for _, paths in made.values())))
         if is_sure:
             break
-    progress, notes = structure.progress, list[str]()
-    if unread := progress.total - progress.done:
-        notes.append(f"Still reading: {progress.done:,} of {counted(progress.total, 'file')}.")
+    state, notes = structure.index.state(), list[str]()
+    if is_indexing := state.phase in ("starting", "indexing"):
+        notes.append(f"Still indexing: {state.indexed:,} of {counted(state.files, 'file')}.")
     if not is_sure:
         notes.append("The source is changing. Ask again.")
     lacks = Counter(one.fault for one in sight.records.values() if "grammar" in one.fault)
@@ -165,7 +165,7 @@ def explore(
         kind,
         detail,
         status,
-        "fresh" if structure.settled and is_sure else "dirty" if unread else "stale",
+        "fresh" if structure.settled and is_sure else "dirty" if is_indexing else "stale",
         (*made,) if is_sure else (),
         text,
         tokens.count(text),

@@ -189,10 +189,7 @@ def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> I
         yield f"Still indexing: {state.indexed} of {state.files} files are known."
         return
     yield from state.notes
-    progress, is_partial = structure.progress, status == "partial" and not structure.settled
-    if progress.done < progress.total:
-        yield f"{progress.done} of {progress.total} files are read for how they hang together."
-    elif is_partial:
+    if is_partial := status == "partial" and not structure.settled:
         yield READING
     if count := structure.graph.unread:
         yield (

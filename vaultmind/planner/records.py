@@ -15,10 +15,8 @@ from vaultmind.index.taken import shape_of
 from vaultmind.planner.code import LONGEST, clean, language_of, read_code
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, unmarked
-from vaultmind.vault.blocks import blanked
-from vaultmind.vault.canvas import parse_canvas
 from vaultmind.vault.files import FileText
-from vaultmind.vault.markdown import Note, parse_note
+from vaultmind.vault.markdown import Note, blanked, parse_canvas, parse_note
 
 MAX_BYTES = 1_000_000
 """A larger file is named and not looked into."""

@@ -22,9 +22,11 @@ from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.index.index import Index
 from vaultmind.index.linked import MAX_BYTES, LinkedFolder, NamedLines
 from vaultmind.index.outlet import Withheld
+from vaultmind.planner.types import FileRecord
 from vaultmind.ports import Clock, Embedder
+from vaultmind.tables import adapter
 from vaultmind.types import IndexState
-from vaultmind.vault.files import VaultReader
+from vaultmind.vault.files import FileText, VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.planner.structure import Structure
@@ -34,9 +36,8 @@ VAULT = "vault"
 """Stands for the vault, whatever its folder is called."""
 FOLDER = "sources"
 """Of the state folder: one folder for each linked source."""
-_LOOK_SECONDS, _REST_SECONDS = 0.5, 0.002
-"""How often it is looked what changed; and a rest between a few files, so that questions are
-answered meanwhile."""
+_LOOK_SECONDS = 0.5
+"""How often it is looked what changed."""
 _FIRST_SECONDS = 60.0
 """So long the vault's own index goes first."""
 _NICE = 15
@@ -143,9 +144,10 @@ class Sources:
     def _source(
         self, name: str, root: Path, kind: SourceKind, index: Index, state_dir: Path
     ) -> Source:
-        from vaultmind.planner.structure import FILE, Structure  # not at the daemon's start
+        from vaultmind.planner.structure import Structure  # not at the daemon's start
 
-        structure = Structure(name, state_dir / FILE, index, clock=self._clock)
+        (state_dir / "structure.db").unlink(missing_ok=True)  # records of an older version
+        structure = Structure(name, index, clock=self._clock)
         structure.wants_names = kind == "linked"
         return Source(name, root, kind, index, structure)
 
@@ -281,12 +283,9 @@ class Sources:
             state = self._index.state()
             is_busy = state.phase != "failed" and (state.phase != "ready" or state.loading)
             for source in () if is_busy and time.monotonic() < until else self.all():
-                try:
-                    while source.structure.step() and not self._closing.wait(_REST_SECONDS):
-                        pass
-                    source.structure.history.read()
-                except VaultMindError as error:  # its index is made anew; or it was unlinked
-                    log.debug("%s is not followed now: %s", source.name, error)
+                source.structure.follow()
+                source.structure.graph  # noqa: B018  # made here rather than when somebody asks
+                source.structure.history.read()
 
     def _known(self) -> tuple[Link, ...]:
         try:
@@ -310,10 +309,8 @@ class Sources:
 
     def _close_one(self, name: str) -> None:
         held = self._opened.pop(name, None)
-        if held is not None:
-            held.structure.close()
-            if name:
-                held.index.close()
+        if held is not None and name:
+            held.index.close()
 
     def _folder(self, link: Link) -> Path:
         """Return a linked source's state folder: another root under a name is another folder."""
@@ -385,9 +382,17 @@ def folder_indexes(
         own = replace(config, vault=root, state_dir=state_dir, index=settings)
         cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
         ground = LinkedFolder(root, config.index.exclude, cut_by_definitions, cut)
-        return Index(own, ground, withheld, clock=clock, embedder=lend)
+        return Index(own, ground, withheld, clock=clock, embedder=lend, describe=described)
 
     return opens
+
+
+def described(file: FileText, language: str) -> bytes:
+    """Return the record of a file as an index stores it."""
+    from vaultmind.planner.records import record_of  # not at the daemon's start
+
+    record: bytes = adapter(FileRecord).dump_json(record_of(file, language), exclude_defaults=True)
+    return record
 
 
 def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:

@@ -1,5 +1,6 @@
 """Secrets, private passages and what else must not be stored, taken out of a text."""
 
+from vaultmind.redact.credentials import has_household_code
 from vaultmind.redact.passages import (
     blank_passages,
     blank_private,
@@ -10,5 +11,5 @@ from vaultmind.redact.secrets import BadPattern, Masked, checked, mask, use_patt
 from vaultmind.redact.spans import KINDS, MARK, PRIVATE, unmarked
 
 __all__ = ["KINDS", "MARK", "PRIVATE", "BadPattern", "Masked", "blank_passages", "blank_private",
-           "checked", "mask", "private_spans", "unmarked", "use_patterns",
+           "checked", "has_household_code", "mask", "private_spans", "unmarked", "use_patterns",
            "without_private"]  # fmt: skip

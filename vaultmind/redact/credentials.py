@@ -50,6 +50,7 @@ _MACHINE_KEY = rf"(?!(?:{_ORDINARY})\Z)(?=.*?(?:{_TURNS})).{{12,100}}"
 _CODE_SHAPE = (
     r"\d{4,8}|\d{3} \d{3}|(?=.*\d)(?:[A-Z0-9]{2,4}-[A-Z0-9]{2,4}|[a-z0-9]{4,6}(?:-[a-z0-9]{4,6})+)"
 )
+_HOUSE_CODE = re.compile(r"(?<![\w.,-])(?!(?:19|20)\d\d\b)\d{3,8}(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"\d|_[A-Z]")
 """What every value has: a sentence without it is not read."""
 _KINDS = (
@@ -80,6 +81,12 @@ _PHRASE_WORDS = re.compile(
     r"(?P<value>(?:[^\W\d_]{3,12}[ \t]){1,5}(?:[^\W\d_]{3,12}|\d{1,4}))(?=[.,;\n]|\Z)"
 )
 """Several words, with a number or without, to the end of what stands after it."""
+
+
+def has_household_code(text: str) -> bool:
+    """Tell whether a text holds the code of a door, an alarm or a locker, which may be kept."""
+    low = text.lower().translate(_FOLD)
+    return bool(_HOUSE.search(low) and _HOUSE_CODE.search(low))
 
 
 def credentials(text: str) -> Iterator[Span]:

@@ -26,11 +26,16 @@ from vaultmind.session.summary import Line, Rolling, fold, source_bullet
 from vaultmind.session.unkept import keeping
 from vaultmind.tokens import count
 from vaultmind.types import Message
-from vaultmind.vault.edits import newline_of, set_property, with_newlines
-from vaultmind.vault.files import Change, FileText, VaultReader
-from vaultmind.vault.properties import front_matter
-from vaultmind.vault.session_meta import EXTRACTION, SessionMeta, is_hosts, runs
-from vaultmind.vault.transcript import Transcript, parse_session
+from vaultmind.vault.files import Change, FileText, VaultReader, newline_of, with_newlines
+from vaultmind.vault.properties import front_matter, set_property
+from vaultmind.vault.transcript import (
+    EXTRACTION,
+    SessionMeta,
+    Transcript,
+    is_hosts,
+    parse_session,
+    runs,
+)
 
 BODY_TOKENS = 280
 """Size of an active context without its first line, which says when it was and where."""

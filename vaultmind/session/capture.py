@@ -25,7 +25,7 @@ from vaultmind.session.parts import Part
 from vaultmind.session.transcripts import Place, check_transcript, parse_line, read_on
 from vaultmind.types import Caller, Message
 from vaultmind.vault.paths import agent_name, named_like
-from vaultmind.vault.session_meta import PIPE
+from vaultmind.vault.transcript import PIPE
 
 HOST = "claude-code"
 WAITING_BYTES = 16 * 1024

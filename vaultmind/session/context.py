@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words.language import detect
 from vaultmind.plural import counted
+from vaultmind.ports import MessageMeaning
 from vaultmind.session import parts, subagents, summary
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Hides, Shows
@@ -28,9 +28,6 @@ from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
-
-if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
 
 START_SHARE, START_TOKENS = 0.3, 240
 """Of a budget, that identity, brain and active context take even if all others want room; or so
@@ -61,8 +58,7 @@ class ContextBuilder:
     hides: Hides
     talks: Conversations
     memory: LongTerm
-    vector: Callable[[str], Matrix | None]
-    """Returns a question's vector, once the index can make one."""
+    meaning: MessageMeaning
     config: Config
     excludes: Callable[[str], bool] = lambda path: False
     """Tells whether the person's rules keep a vault-relative path from everybody."""
@@ -123,7 +119,7 @@ class _Draft:
         self.picked, self.window_room = Picked(), 0
         self.recalled: frozenset[str] = frozenset()
         asks = self.query and self.view and self.wants("earlier", "memory", "associations")
-        self.vector = by.vector(self.query) if asks else None
+        self.near = by.meaning.closeness(self.view.path, self.query) if asks and self.view else None
 
     # --- room -----------------------------------------------------------------------------
 
@@ -270,7 +266,7 @@ class _Draft:
         request = RecallRequest(
             self.query, tokens, top_k, frozenset(known), view.language, rag.relevance
         )
-        found = recall(view.index, request, self.vector)
+        found = recall(view.index, request, self.near)
         if self.wants("earlier"):
             self.dropped.extend([Dropped(EARLIER, reason)] if reason else found.dropped)
         if found.part:

@@ -19,8 +19,7 @@ from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.words.language import detect
 from vaultmind.memory.gate import Gate
-from vaultmind.ports import MessageVectors
-from vaultmind.redact import mask
+from vaultmind.redact import mask, private_spans
 from vaultmind.session.files import Shelf, read_text, recallable
 from vaultmind.session.recall import SegmentIndex
 from vaultmind.session.summary import (
@@ -33,7 +32,6 @@ from vaultmind.session.summary import (
     still_said,
     unfolded,
 )
-from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.parts import without_hidden
@@ -86,10 +84,11 @@ class Conversation:
         self.lock, self.work = threading.RLock(), threading.RLock()
         self._edited = True
         """Whether the file may have changed other than at its end since summaries were tidied."""
-        self._text = ""
-        self._all: list[Message] = []
-        """All that may be recalled, of every segment, secrets taken out."""
-        self._index, self._index_state = SegmentIndex(), object()
+        self._text, self._hidden, self._segment = "", frozenset[tuple[str, str]](), 1
+        """What was read last, with what was hidden and in which segment it ends."""
+        self._shown: list[tuple[Message, int]] = []
+        """All that may be recalled, secrets taken out, each with its segment."""
+        self._index = SegmentIndex()
         self._seen: object = None
         """Of what the view was made: the stamps of its files, and what is hidden."""
         self._view: View | None = None
@@ -101,37 +100,39 @@ class Conversation:
         """
         with self.lock:
             stamp, hidden = self._place.reader.stat(self.path), self._place.hidden(self.agent)
-            segment = self._view.segment if self._view else 1
-            seen = stamp, hidden, self._stamp(segment)
-            if self._view is None or seen != self._seen:
+            if self._view is None or self._seen != (stamp, hidden, self._stamp()):
                 with suppress(NotFound):
                     self._view = None
                     self._view = self._read(hidden)
-                    self._seen = stamp, hidden, self._stamp(self._view.segment)
-            state = stamp, hidden, self._place.vectors.vector_state
-            if self._view and state != self._index_state:
-                self._index, self._index_state = self._searched(), state
-            return self._view and replace(self._view, index=self._index)
+                    self._seen = stamp, hidden, self._stamp()
+            return self._view
 
-    def _stamp(self, segment: int) -> object:
-        """Return the stamp of a segment's summary; one that is a link counts as none."""
+    def _stamp(self) -> object:
+        """Return the stamp of the segment's summary; one that is a link counts as none."""
         with suppress(PathRefused, UnreadableNote):
-            return self._place.reader.stat(self._paths.rolling(self.agent, self.session, segment))
+            path = self._paths.rolling(self.agent, self.session, self._segment)
+            return self._place.reader.stat(path)
         return None
 
     def _read(self, hidden: frozenset[tuple[str, str]]) -> View:
-        """Read the files; the summary without what is hidden or no longer said, and secrets."""
+        """Read what is new in the files; of the summary what is neither hidden nor gone."""
         text = self._place.reader.read(self.path).text
-        found = parse_session(text)
+        appended = self._text.endswith("\n\n") and text.startswith(self._text)
+        goes_on = appended and hidden is self._hidden and not private_spans(text)
+        before = self._shown if goes_on else []
+        begin, segment = (len(self._text), self._segment) if goes_on else (0, 1)
+        found = parse_session(text, begin=begin, segment=segment)
 
         def hides(agent: str, record: str, part: str) -> bool:
             return (record, part) in hidden or ("", part) in hidden
 
-        shown = recallable(self.agent, self.path, text, hides, transcript=found, unasked=False)
-        self._all = [_clean(one) for one, _ in shown]
+        new = recallable(self.agent, self.path, text, hides, transcript=found, unasked=False)
+        self._shown = [*before, *((_clean(one), at) for one, at in new)]
         self._edited |= not text.startswith(self._text)
-        self._text = text
-        messages = tuple(_clean(one) for one, segment in shown if segment == found.segment)
+        self._text, self._hidden, self._segment = text, hidden, found.segment
+        least = self._place.config.auto_rag.min_message_tokens
+        self._index = self._index.updated([one for one, _ in self._shown], least)
+        messages = tuple(one for one, at in self._shown if at == found.segment)
         path = self._paths.rolling(self.agent, self.session, found.segment)
         gone = {part for name, part in hidden if name == path.removesuffix(".md")}
         summary = read_text(self._place.reader, path)[0]
@@ -148,13 +149,6 @@ class Conversation:
             ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
         )
 
-    def _searched(self) -> SegmentIndex:
-        """Return all messages, with the vectors that there are by now."""
-        vectors, least = self._place.vectors, self._place.config.auto_rag.min_message_tokens
-        long = {one.block or one.id for one in self._all if count(one.text) >= least}
-        found = vectors.message_vectors(self.path, long)
-        return SegmentIndex(tuple(self._all), found, vectors.embedder_id)
-
     # --- the summary ----------------------------------------------------------------------
 
     def _rolling(self, text: str) -> Rolling:
@@ -162,7 +156,7 @@ class Conversation:
 
     def _said(self, rolling: Rolling) -> Rolling:
         """Return a summary without what no message says that may be recalled."""
-        return still_said(rolling, self._all)
+        return still_said(rolling, self._index.held)
 
     def fold(self, window: Window, most: int = FOLDED_AT_ONCE) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
@@ -215,7 +209,7 @@ class Conversation:
             new = update(base)
             return rendered(new) if new != base else None
 
-        segment = segment or (self._view.segment if self._view else 1)
+        segment = segment or self._segment
         if self._place.gate.keeps_records(self.agent):
             path = self._paths.rolling(self.agent, self.session, segment)
             self._place.gate.save(path, change, Caller("agent", self.agent), reason)
@@ -229,11 +223,9 @@ class Conversations:
         reader: VaultReader,
         gate: Gate,
         hidden: Hidden,
-        vectors: MessageVectors,
         config: Config,
     ) -> None:
-        self.reader, self.gate, self.hidden = reader, gate, hidden
-        self.vectors, self.config = vectors, config
+        self.reader, self.gate, self.hidden, self.config = reader, gate, hidden, config
         self._stopping = threading.Event()
         self._window = Window(config.context.sliding_window, every=config.summary.every)
         """How much stays whole where the background folds."""

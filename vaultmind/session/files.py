@@ -19,14 +19,17 @@ from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, FileText, VaultReader, stat_of
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
 from vaultmind.vault.properties import front_matter
-from vaultmind.vault.session_meta import BOM, SessionMeta, parse_meta, runs
 from vaultmind.vault.transcript import (
+    BOM,
+    SessionMeta,
     Transcript,
     count_messages,
+    parse_meta,
     parse_session,
+    runs,
 )
 
 Shows = Callable[[str, Caller], bool]

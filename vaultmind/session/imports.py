@@ -23,7 +23,7 @@ from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning
 from vaultmind.session.log import SessionLog
 from vaultmind.session.transcripts import local_time, texts
 from vaultmind.types import ROLES, Message, Progress, Role
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name
 
 FORMATS = (

@@ -38,9 +38,15 @@ from vaultmind.session.files import Hides, iso, parse_time
 from vaultmind.types import PERSON, Caller, Message, MessageRef
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import FileText, VaultReader
-from vaultmind.vault.nesting import ERASED_SOURCE, safe
+from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.session_meta import SessionMeta, is_hosts, render_header, runs
+from vaultmind.vault.transcript import (
+    ERASED_SOURCE,
+    SessionMeta,
+    is_hosts,
+    render_header,
+    runs,
+)
 
 FULL, MESSAGE = 2, 9
 """Part of what can be read of a file that a session grows to; part in characters of a message."""

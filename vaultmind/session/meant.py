@@ -20,7 +20,7 @@ from vaultmind.memory.match import NEAREST, asked_about
 from vaultmind.memory.wording import section_of
 from vaultmind.session.sentences import names_in
 from vaultmind.types import Caller, Fact, Hit, Kind
-from vaultmind.vault.bullets import bullets, plain
+from vaultmind.vault.parts import bullets, plain
 
 MOST, MARGIN = 0.6, 0.2
 """Share of the words that must stand in a fact which is to be forgotten, where it is not all of

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vaultmind.heavy import importing
-from vaultmind.index.embed import scale_of
+import numpy as np
+
+from vaultmind.index.columns import best, number_of
+from vaultmind.index.where import message_number
 from vaultmind.index.words.language import detect
 from vaultmind.index.words.terms import Term, fold, index_terms, query_terms
 from vaultmind.plural import counted
@@ -27,7 +30,9 @@ from vaultmind.tokens import clip, count
 from vaultmind.types import Message
 
 if TYPE_CHECKING:
-    from vaultmind.ports import Matrix
+    from numpy.typing import NDArray
+
+    from vaultmind.ports import Closeness, Matrix
 
 K1, B = 1.2, 0.75
 MAX_TERMS, MAX_LANGUAGES = 24, 4
@@ -143,11 +148,6 @@ def key_of(message: Message) -> str:
     return message.id or message.block
 
 
-def _is_said(message: Message) -> bool:
-    """Tell whether a message may be found: tools' and the system's only stand between others."""
-    return message.role in ("user", "assistant")
-
-
 class Answer(NamedTuple):
     """What a search found."""
 
@@ -172,128 +172,147 @@ def _stems(text: str, usual: str) -> tuple[str, Counter[str]]:
     return language, Counter(index_terms(text, language)[1].split())
 
 
+_COLUMNS = "number lang speaker stems"
+_ROW = np.dtype([(name, "?") for name in ("said", "asks", "embeds")]
+                + [(name, "i4") for name in _COLUMNS.split()])  # fmt: skip
+"""Of a message: whether it may be found (tools' and the system's only stand between others), asks,
+is long enough to mean something; the number of its block id, and how many stems it has."""
+_POSTING = np.dtype([("stem", "i4"), ("at", "i4"), ("often", "f4")])
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentIndex:
-    """Messages in order, and the vectors of those that have one by now."""
+    """Messages in order, and what a search needs of them in arrays: each message is read once."""
 
     held: Sequence[Message] = ()
-    vectors: Mapping[str, Matrix] = field(default_factory=dict)
-    """By block id (or own id)."""
-    embedder: str = ""
-    """The id of what made the vectors."""
+    keys: Sequence[str] = ()
+    rows: NDArray[Any] = field(default_factory=lambda: np.zeros(0, _ROW))
+    postings: NDArray[Any] = field(default_factory=lambda: np.zeros(0, _POSTING))
+    numbers: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    """Of each language, speaker and stem: the same in an index and in those that it grows into."""
+
+    def updated(self, messages: Sequence[Message], least_tokens: int = 0) -> SegmentIndex:
+        """Return an index of messages; those that stand in this one from the first on are kept.
+
+        One of fewer than `least_tokens` tokens is not looked for by its meaning.
+        """
+        pairs = enumerate(zip(self.held, messages, strict=False))
+        fewer = min(len(self.held), len(messages))
+        same = next((at for at, (old, new) in pairs if old is not new), fewer)
+        spoken = Counter(self.rows["lang"][:same][self.rows["said"][:same]].tolist())
+        rows, postings = list[Any](), list[Any]()
+        for at, one in enumerate(messages[same:], same):
+            is_said, language, found = one.role in ("user", "assistant"), "", Counter[str]()
+            if is_said:
+                usual = max(spoken, key=spoken.__getitem__, default=-1)
+                language, found = _stems(one.text, self._name("lang", usual))
+                spoken[number_of(self.numbers["lang"], language)] += 1
+            stems = self.numbers["stem"]
+            postings += [(number_of(stems, stem), at, often) for stem, often in found.items()]
+            asks = bool(_ASKS.search(one.text[-MOST_CHARACTERS:]))
+            kinds = is_said, asks, is_said and count(one.text) >= least_tokens
+            names = (("lang", language), ("speaker", one.speaker))
+            numbers = (number_of(self.numbers[kind], name) for kind, name in names)
+            rows.append((*kinds, message_number(one.block), *numbers, found.total()))
+        kept = self.postings[self.postings["at"] < same]
+        return SegmentIndex(
+            messages,
+            [*self.keys[:same], *map(key_of, messages[same:])],
+            np.append(self.rows[:same], np.array(rows, _ROW)),
+            np.append(kept, np.array(postings, _POSTING)),
+            self.numbers,
+        )
+
+    def _name(self, kind: str, number: int) -> str:
+        return [*self.numbers[kind], ""][number]
 
     def search(
         self,
         text: str,
-        vector: Matrix | None = None,
+        near: Closeness | None = None,
         without: Collection[str] = (),
         depth: int = DEPTH,
     ) -> Answer:
         """Return the best messages by words and meaning, fused by ranks.
 
-        Those `without` need not be found: they are in the window.
+        `near` says how near they are in meaning. Those `without` need not be found: they are in
+        the window.
         """
-        with importing():  # with one thread: more only wait here
-            import numpy as np
-
-        if not self.held:
-            return Answer()
-        stems, languages = self._read()
-        terms = [one for one in query_terms(text, languages) if one.stems and not one.stop]
-        speakers = [_names(one.speaker) for one in self.held]
+        rows, spoken = self.rows, Counter(self.rows["lang"][self.rows["said"]].tolist())
+        common = [self._name("lang", one) for one, _ in spoken.most_common(MAX_LANGUAGES)]
+        terms = query_terms(text, [one for one in common if one])
+        terms = [one for one in terms if one.stems and not one.stop]
+        speakers = [_names(one) for one in self.numbers["speaker"]]
         names = frozenset[str]().union(*speakers)
         named = names & _names(text) if len(names) > 1 else frozenset[str]()
         about = [term for term in terms if term.plain not in named] or terms
         telling = len(telling_terms(about))
-        said = np.array([_is_said(one) for one in self.held])
-        asks = np.array([bool(_ASKS.search(one.text[-MOST_CHARACTERS:])) for one in self.held])
-        score, covered = _by_words(stems, about if telling else [])
-        meaning = self._by_meaning(vector if telling else None)
+        if not (telling and len(rows)):
+            return Answer()
+        said, asks = rows["said"], rows["asks"]
+        score, covered = self._by_words(about)
+        meaning = self._by_meaning(near)
         extra = np.array([NAMED * len(one & named) for one in speakers], np.float32)
-        extra -= np.float32(ASKING) * asks
+        extra = extra[rows["speaker"]] - np.float32(ASKING) * asks
         own = (1 - (1 - covered) * (1 - meaning)) * said
-        open_ = said & np.array([key_of(one) not in without for one in self.held])
-        for at in np.flatnonzero(asks & (own > 0)).tolist():
+        open_ = said & np.array([key not in without for key in self.keys])
+        for at in np.flatnonzero(asks & (score > 0)).tolist():
             if only_asks(self.held[at].text, text):
                 reply = self.held[at + 1] if said[at + 1 : at + 2].any() else None
                 if reply and says_something(reply.text, text):
                     own[at + 1] = max(own[at + 1], GIVEN_ON * own[at])
                 own[at], open_[at] = 0.0, False
-        fused = np.zeros(len(said), np.float32)
+        fused = np.zeros(len(rows), np.float32)
         for found, share in ((score * said, 1.0), (meaning * said, MEANING_WEIGHT)):
             spread = found.copy()
             for distance, after, before in NEIGHBOURS:
                 spread[distance:] += after * found[:-distance]
                 spread[:-distance] += before * found[distance:]
             spread += extra * (spread > 0)
-            order = _order(spread * open_, depth)
+            order = best(spread * open_, depth)
             fused[order] += share / (RRF_K + 1 + np.arange(len(order)))
         around = np.maximum(own, np.maximum(np.append(0, own[:-1]), np.append(own[1:], 0)))
-        hits = [(at, float(around[at])) for at in _order(fused, 2 * depth)]
+        hits = [(at, float(around[at])) for at in best(fused, 2 * depth).tolist()]
         return Answer(hits, telling, float(own[open_].max(initial=0.0)))
 
-    def _read(self) -> tuple[list[Counter[str]], list[str]]:
-        """Return the stems of each message, and the languages spoken most."""
-        stems, languages = list[Counter[str]](), Counter[str]()
-        for one in self.held:
-            usual = max(languages, key=languages.__getitem__, default="")
-            language, found = _stems(one.text, usual) if _is_said(one) else ("", Counter[str]())
-            stems.append(found)
-            languages.update([language] if _is_said(one) else ())
-        return stems, [one for one, _ in languages.most_common(MAX_LANGUAGES) if one]
-
-    def _by_meaning(self, vector: Matrix | None) -> Matrix:
-        """Return the closeness in meaning of each message, from 0 to 1."""
-        import numpy as np
-
-        meaning = np.zeros(len(self.held), np.float32)
-        scale = scale_of(self.embedder)
-        rows = (self.vectors.get(one.block or one.id) for one in self.held)
-        own = {at: row for at, row in enumerate(rows)
-               if row is not None and vector is not None and len(row) == len(vector)}  # fmt: skip
-        if own and vector is not None:
-            near = np.stack([*own.values()]) @ vector
-            near = (near - scale.nothing) / (scale.same - scale.nothing)
-            meaning[[*own]] = np.clip(near, 0.0, 1.0)
+    def _by_meaning(self, near: Closeness | None) -> Matrix:
+        """Return the closeness in meaning of each message, from 0 to 1; of pieces the nearest."""
+        numbers = self.rows["number"] * self.rows["embeds"]
+        by_number = np.zeros(int(numbers.max(initial=0)) + 1, np.float32)
+        if near:
+            inside = (near[0] > 0) & (near[0] < len(by_number))
+            np.maximum.at(by_number, near[0][inside], near[1][inside])
+        meaning: Matrix = by_number[numbers]
         return meaning
 
+    def _by_words(self, terms: Sequence[Term]) -> tuple[Matrix, Matrix]:
+        """Return BM25 of each message divided by its best, and its share of the telling words.
 
-def _by_words(stems: Sequence[Counter[str]], terms: Sequence[Term]) -> tuple[Matrix, Matrix]:
-    """Return BM25 of each message divided by its best, and its share of the telling words.
-
-    The rare ones count most; 0 where what a message holds is too common to mean anything.
-    """
-    import numpy as np
-
-    size = len(stems)
-    score, held = np.zeros(size, np.float32), np.zeros(size, np.float32)
-    shared, total = np.zeros(size, np.int16), 0.0
-    lengths = np.array([one.total() for one in stems], np.float32)
-    norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
-    telling = {one.plain for one in telling_terms(terms)}
-    found: list[tuple[float, str, Matrix]] = []
-    for term in terms:
-        often = np.array([max(one[stem] for stem in term.stems) for one in stems], np.float32)
-        there = int(np.count_nonzero(often))
-        found.append((math.log(1 + (size - there + 0.5) / (there + 0.5)), term.plain, often))
-    for weight, word, often in sorted(found, key=lambda one: one[0])[-MAX_TERMS:]:
-        score += weight * often * (K1 + 1) / (often + norm)
-        if word in telling:
-            held += weight * (often > 0)
-            shared += often > 0
-            total += weight
-    earned = (held >= EARNED) | (shared > 1)
-    best = float(score.max(initial=0.0)) or 1.0
-    return score / best, np.where(earned, held / (total or 1.0), np.float32(0))
-
-
-def _order(values: Matrix, depth: int) -> list[int]:
-    """Return the places of the highest values above 0, the best first."""
-    import numpy as np
-
-    order = np.argsort(-values, kind="stable")[:depth]
-    found: list[int] = order[values[order] > 0].tolist()
-    return found
+        The rare ones count most; 0 where what a message holds is too common to mean anything.
+        """
+        size, lengths = len(self.rows), self.rows["stems"].astype(np.float32)
+        norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
+        telling = {one.plain for one in telling_terms(terms)}
+        stems = [[self.numbers["stem"].get(stem, -1) for stem in one.stems] for one in terms]
+        rows = self.postings[np.isin(self.postings["stem"], [*chain.from_iterable(stems)])]
+        found: list[tuple[float, str, Matrix]] = []
+        for term, some in zip(terms, stems, strict=True):
+            often = np.zeros(size, np.float32)
+            of_it = rows[np.isin(rows["stem"], some)]
+            np.maximum.at(often, of_it["at"], of_it["often"])
+            there = int(np.count_nonzero(often))
+            found.append((math.log(1 + (size - there + 0.5) / (there + 0.5)), term.plain, often))
+        score, held = np.zeros(size, np.float32), np.zeros(size, np.float32)
+        shared, total = np.zeros(size, np.int16), 0.0
+        for weight, word, often in sorted(found, key=lambda one: one[0])[-MAX_TERMS:]:
+            score += weight * often * (K1 + 1) / (often + norm)
+            if word in telling:
+                held += weight * (often > 0)
+                shared += often > 0
+                total += weight
+        earned = (held >= EARNED) | (shared > 1)
+        best_ = float(score.max(initial=0.0)) or 1.0
+        return score / best_, np.where(earned, held / (total or 1.0), np.float32(0))
 
 
 # --- what is shown ------------------------------------------------------------------------
@@ -325,16 +344,16 @@ class Recalled:
     dropped: tuple[Dropped, ...] = ()
 
 
-def recall(index: SegmentIndex, request: RecallRequest, vector: Matrix | None = None) -> Recalled:
+def recall(index: SegmentIndex, request: RecallRequest, near: Closeness | None = None) -> Recalled:
     """Return what was said earlier about the pending messages, within the room.
 
-    Without their vector, words alone decide. A short message with few telling words points at what
-    was said: less will do.
+    Without their closeness in meaning, words alone decide. A short message with few telling words
+    points at what was said: less will do.
     """
     text, top_k = request.text.strip(), request.top_k
     depth = DEPTH if top_k else max(DEPTH, request.tokens // TOKENS_A_MESSAGE)
-    answer = index.search(text, vector, request.window, depth)
-    least = (1.0 - request.relevance) * (1.0 if vector is not None else BY_WORDS_ALONE)
+    answer = index.search(text, near, request.window, depth)
+    least = (1.0 - request.relevance) * (1.0 if near else BY_WORDS_ALONE)
     if answer.telling == 1:
         least = max(least, ONE_WORD)
     elif answer.telling <= FEW_TERMS and len(text.split()) <= FEW_WORDS:

@@ -24,7 +24,7 @@ from vaultmind.session.parts import NO_ROOM, Dropped, Part
 from vaultmind.tokens import clip, count
 from vaultmind.types import ROLES, Fact
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.nesting import safe
+from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import VaultPaths
 
 MAX_FILE_BYTES = 32_000_000

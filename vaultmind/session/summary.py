@@ -24,11 +24,11 @@ from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_oft
 from vaultmind.session.unkept import keeping, orders_memory, unkept
 from vaultmind.tokens import count
 from vaultmind.types import Message
-from vaultmind.vault import edits
-from vaultmind.vault.bullets import Bullet, bullets
-from vaultmind.vault.nesting import comment
+from vaultmind.vault import properties
 from vaultmind.vault.oneline import escape, one_line
+from vaultmind.vault.parts import Bullet, bullets
 from vaultmind.vault.properties import front_matter
+from vaultmind.vault.transcript import comment
 
 __all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
@@ -46,6 +46,8 @@ OPENING = 10
 FADES: dict[Kind, float] = {"decision": 0.05, "fact": 0.35, "question": 0.35, "other": 0.8}
 NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
+LATELY = 60
+"""Newest messages among which a wish not to keep something is looked for again."""
 HEADER_TOKENS = 4
 """What a message costs besides its words: who speaks."""
 NAMES = ("session", "agent", "language", "updated", "upto")
@@ -304,9 +306,9 @@ def still_said(rolling: Rolling, messages: Sequence[Message]) -> Rolling:
     """Return the summary without the lines that no message says any more.
 
     A line's own message must say it, word for word. A person may take words out of the session's
-    file, or ask later that something be not kept.
+    file, or ask later that something be not kept: of what was said LATELY, the fold knew the rest.
     """
-    kept = keeping(messages) if rolling.lines else ()
+    kept = [*messages[:-LATELY], *keeping(messages[-LATELY:])] if rolling.lines else ()
     sources = {line.source for line in rolling.lines}
     texts = {one.block: _close(one.text) for one in kept if one.block in sources}
     lines = (
@@ -345,8 +347,8 @@ def rendered(rolling: Rolling) -> str:
     """Return a summary's file."""
     text = ""
     for name in (*NAMES, "messages"):
-        text = edits.set_property(text, name, getattr(rolling, name))
-    text = edits.set_property(text, "tokens", tokens_of(rolling))
+        text = properties.set_property(text, name, getattr(rolling, name))
+    text = properties.set_property(text, "tokens", tokens_of(rolling))
     return f"{text}\n{sections(rolling, source_bullet)}\n"
 
 

@@ -18,7 +18,7 @@ from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import without_stale_dates
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
-from vaultmind.language.text import sentences
+from vaultmind.language.text import facts_in, sentences
 from vaultmind.language.words import NEGATIONS, fold
 from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import parse_brain
@@ -148,7 +148,7 @@ class Voice:
             "show_memory": self._recall,
         }
         if intent.intent == "remember" and intent.payload:
-            ways["remember"] = lambda one: self._write(one, "remember", intent.payload)
+            ways["remember"] = self._remember
         act = self._pointed(spoken) or ways.get(intent.intent)
         if act is None:
             return self._nothing(spoken)
@@ -246,6 +246,12 @@ class Voice:
         self.note(spoken.caller, op, done)
         message = told(spoken.intent.lang, op, done, mask(asked or text).text)
         return Heard(spoken.intent, message, done)
+
+    def _remember(self, spoken: Spoken) -> Heard:
+        """Add a fact, or each of several."""
+        made = [self._write(spoken, "remember", one) for one in facts_in(spoken.intent.payload)]
+        first = next((one for one in made if one.outcome.outcome != "unchanged"), made[0])
+        return replace(first, message="\n".join(one.message for one in made))
 
     def _correct(self, spoken: Spoken) -> Heard:
         """Replace what was named as wrong, or what was touched last; else add what is right.

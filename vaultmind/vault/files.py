@@ -6,6 +6,7 @@ import codecs
 import errno
 import hashlib
 import os
+import re
 import stat as modes
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ Newline = Literal["\n", "\r\n"]
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 OPEN_FLAGS = _OPEN | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 """No symlink is followed, and a named pipe called `x.md` does not block."""
+TEMP_PREFIX = ".vaultmind-"
+"""Dot names are skipped by Obsidian, by most sync programs and by our own scan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +129,35 @@ def decode(relative: str, raw: bytes, stamp: FileStat) -> FileText:
         raise UnreadableNote(relative, f"not UTF-8 (byte {place})") from error
     if "\0" in text:
         raise UnreadableNote(relative, "not text: it holds NUL bytes (binary, or UTF-16)")
-    sha = hashlib.sha256(raw).hexdigest()
-    return FileText(relative, text, sha, stamp, bom, newline_of(text))
+    return FileText(relative, text, digest(raw), stamp, bom, newline_of(text))
 
 
 def newline_of(text: str) -> Newline:
     """Return what most lines of a text end in; `\\n` when it has one line."""
     pairs = text.count("\r\n")
     return "\r\n" if pairs and pairs * 2 >= text.count("\n") else "\n"
+
+
+def line_span(text: str, start: int, end: int | None = None) -> tuple[int, int]:
+    """Return the span of the whole lines that hold `start` to `end`, last newline included."""
+    last = start if end is None or end <= start else end - 1
+    first, stop = text.rfind("\n", 0, start) + 1, text.find("\n", last)
+    return first, len(text) if stop < 0 else stop + 1
+
+
+def end_line(text: str) -> str:
+    """Return the text with its last line ended, if it has one that is not."""
+    return text if not text or text.endswith("\n") else text + newline_of(text)
+
+
+def with_newlines(text: str, newline: Newline) -> str:
+    """Return the text with every line break as `newline`."""
+    return re.sub(r"\r\n?|\n", newline, text)
+
+
+def digest(raw: bytes) -> str:
+    """Return the SHA-256 of bytes, in hex."""
+    return hashlib.sha256(raw).hexdigest()
 
 
 def stat_of(found: os.stat_result) -> FileStat:

@@ -25,6 +25,10 @@ _NUMBER = re.compile(r"(\d{1,9})([.)])(?= |$)")
 _JOINERS = {"\u200c", "\u200d"}
 """Invisible, and needed in emoji and in some scripts."""
 _REMOVED = {"Cc", "Cf", "Cs", "Co"}
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_NEXT_LINE = "\x85"
+_DELETE = "\x7f"
+_PICTURES = 0x2400
 
 
 def one_line(text: str) -> str:
@@ -38,6 +42,11 @@ def one_line(text: str) -> str:
         for char in text
     )
     return " ".join("".join(visible).split())
+
+
+def short(text: str, most: int) -> str:
+    """Return at most so many characters of a text, with `…` at the end where it was cut."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def escape(text: str) -> str:
@@ -59,3 +68,33 @@ def escape(text: str) -> str:
 def unescape(line: str) -> str:
     """Return a line of Markdown with its backslash escapes resolved."""
     return _ESCAPED.sub(r"\1", line)
+
+
+def safe(text: str) -> str:
+    """Return the text as a session stores it: newlines as `\\n`, control characters visible.
+
+    NUL and its kin become control pictures (`␀`), so that no file, database or terminal
+    chokes on them; half surrogates, which UTF-8 cannot hold, become `�`.
+    """
+    if _UNSAFE.search(text) is None:
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace(_NEXT_LINE, "\n")
+    return _UNSAFE.sub(_visible, text)
+
+
+def yaml_string(text: str) -> str:
+    """Return a text as a double-quoted YAML string on one line."""
+    return f'"{"".join(_yaml_letter(letter) for letter in safe(text))}"'
+
+
+def _visible(match: re.Match[str]) -> str:
+    letter = match.group()
+    if letter == _DELETE:
+        return "\u2421"
+    return chr(_PICTURES + ord(letter)) if letter < " " else "\ufffd"
+
+
+def _yaml_letter(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"

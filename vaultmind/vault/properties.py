@@ -1,11 +1,13 @@
-"""A note's properties: its front matter, read with dates and links as the text they are.
+"""A note's properties: its front matter, read with dates and links as the text they are, and set.
 
 Values are what Obsidian shows: `12:30`, `2026-02-20`, `yes` and `0123` are text, `[[Note]]` is
 the text of a link, only whole numbers, `true`, `false` and nothing have types of their own.
+Setting one changes its own lines: every other character is kept.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +15,19 @@ from typing import Any
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
+from vaultmind.errors import BadArgument
+from vaultmind.vault.files import newline_of
+from vaultmind.vault.oneline import yaml_string
+
+# --- reading ----------------------------------------------------------------------------
+
 MAX_FRONT_MATTER = 64_000
 """Number of characters from which on a front matter is a fault and is not parsed."""
 MAX_DEPTH = 50
 """Number of lists and mappings inside each other, beyond which the parser's stack is at risk."""
 
-_BOUNDARY = re.compile(r"(?m)^---[ \t]*\r?$")
+_FRONT_MATTER = re.compile(r"(?ms)---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)")
+_YAML = YAMLHandler()
 _KEY_LINE = re.compile(r"(?m)^([^\s:#\[\]{}][^:\r\n]*):(?:[ \t]([^\r\n]*))?\r?$")
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9]\d{0,17})")
 _CONSTANTS = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -50,34 +59,21 @@ class _Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[mi
         return _Quoted(value) if node.style else value
 
 
-class _Handler(YAMLHandler):
-    """The YAML that Obsidian reads: three dashes, plain values, no aliases, no great depth."""
-
-    FM_BOUNDARY = _BOUNDARY
-
-    def load(self, fm: str, **_: object) -> Any:  # noqa: ANN401
-        """Return the values of a front matter; raise for what would fell the parser."""
-        _check(fm)
-        return _shown(super().load(fm, Loader=_Loader))
-
-
-_HANDLER = _Handler()
-
-
 def front_matter(text: str) -> FrontMatter | None:
     """Return a note's front matter; None when it has none.
 
     A horizontal rule at the top of a body is not front matter.
     """
-    spans = _spans(text)
-    if spans is None:
+    found = _FRONT_MATTER.match(text)
+    if found is None:
         return None
-    source, start, end, body = spans
+    source, start, end, body = found[1], *found.span(1), found.end()
     try:
-        loaded = _HANDLER.load(source)
+        _check(source)
+        loaded = _shown(_YAML.load(source, Loader=_Loader))
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        found = _recovered(text[start:end])
-        return FrontMatter(found, start, end, body, _reason(error)) if found else None
+        lines = _recovered(source)
+        return FrontMatter(lines, start, end, body, _reason(error)) if lines else None
     if loaded is None or isinstance(loaded, dict):
         return FrontMatter(loaded or {}, start, end, body)
     return None
@@ -85,8 +81,8 @@ def front_matter(text: str) -> FrontMatter | None:
 
 def body_start(text: str) -> int:
     """Return where a text goes on after what looks like front matter, whatever that holds."""
-    spans = _spans(text)
-    return spans[3] if spans else 0
+    found = _FRONT_MATTER.match(text)
+    return found.end() if found else 0
 
 
 def words_of(value: object, split: str = ",") -> tuple[str, ...]:
@@ -95,19 +91,6 @@ def words_of(value: object, split: str = ",") -> tuple[str, ...]:
     items = items if isinstance(items, list) else [items]
     words = (str(item).strip() for item in items if isinstance(item, (str, int, float)))
     return tuple(filter(None, words))
-
-
-def _spans(text: str) -> tuple[str, int, int, int] | None:
-    """Return what stands between the dashes, where it starts and ends, and where the body does."""
-    if not text.startswith("---") or not _HANDLER.detect(text):
-        return None
-    try:
-        source, content = _HANDLER.split(text)
-    except ValueError:  # it is never closed
-        return None
-    closed = len(text) - len(content)
-    end = text.rindex("\n", 0, closed) + 1
-    return source, text.index("\n") + 1, end, closed + content.startswith("\n")
 
 
 def _check(source: str) -> None:
@@ -153,5 +136,63 @@ def _recovered(source: str) -> dict[str, object]:
 def _reason(error: Exception) -> str:
     problem = getattr(error, "problem", None) or str(error) or type(error).__name__
     mark = getattr(error, "problem_mark", None)
-    where = f" (line {mark.line + 1})" if mark is not None else ""
+    where = f" (line {mark.line + 2})" if mark is not None else ""  # the dashes are one
     return f"broken front matter: {' '.join(str(problem).split())}{where}"
+
+
+# --- setting ----------------------------------------------------------------------------
+
+PropertyValue = str | int | float | bool | None | list[str] | tuple[str, ...]
+
+_KEY = re.compile(r"[^\s:#\[\]{},&*!|>'\"%@`-](?:[^:#\r\n]*[^\s:#])?")
+_PLAIN = re.compile(
+    r"(?!(?i:true|false|yes|no|on|off|y|n|null)\Z)"
+    r"(?!.* {2})[^\W\d_](?:[\w ()./+@-]*[\w).])?"
+)
+"""What is text in YAML without quotes."""
+_FOLLOWING = r"(?:(?:[ \t]*\r?\n)*(?:[ \t]+\S|-(?=\s|\Z))[^\n]*(?:\n|\Z))*"
+"""Lines that belong to a property: indented ones and items of a list, blank ones between them."""
+
+
+def set_property(text: str, key: str, value: PropertyValue) -> str:
+    """Return the text with one top-level property set; only its lines change.
+
+    Front matter is made where there is none. Raises BadArgument for front matter that is
+    broken: nothing is guessed about it.
+    """
+    if not _KEY.fullmatch(key):
+        raise BadArgument("property", key, "a plain name on one line, without ':' or '#'")
+    newline = newline_of(text)
+    line = f"{key}: {_rendered(value)}{newline}"
+    found = front_matter(text)
+    if found is None:
+        return f"---{newline}{line}---{newline}{text}"
+    if found.fault:
+        raise BadArgument("front matter", found.fault, "a mapping of properties")
+    start, end = _property_span(text, key, found.start, found.end) or (found.end, found.end)
+    return text[:start] + line + text[end:]
+
+
+def remove_property(text: str, key: str) -> str:
+    """Return the text without one top-level property; the same text when it has none."""
+    found = front_matter(text)
+    if found is None or found.fault:
+        return text
+    span = _property_span(text, key, found.start, found.end)
+    return text if span is None else text[: span[0]] + text[span[1] :]
+
+
+def _property_span(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the span of a property's lines: its own and the indented ones that follow."""
+    name = re.escape(key)
+    own = rf"(?m)^(?:{name}|\"{name}\"|'{name}')[ \t]*:[^\n]*(?:\n|\Z){_FOLLOWING}"
+    match = re.compile(own).search(text, start, end)
+    return match.span() if match else None
+
+
+def _rendered(value: PropertyValue) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_rendered, value))}]"
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else yaml_string(value)
+    return json.dumps(value)

@@ -1,17 +1,127 @@
-"""What is in the vault: every note and canvas with its stamp, found without opening one."""
+"""What is in the vault: every note and canvas with its stamp, and what is left out of an index.
+
+Left out are Obsidian's own files, secrets, what the person excluded. The same rules serve the
+scan, the watcher and every way out. Letters' case is ignored, since on macOS and Windows another
+spelling opens the same file.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat as modes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
-from vaultmind.errors import VaultNotFound
+from pathspec import GitIgnoreSpec
+
+from vaultmind.errors import UnreadableNote, VaultMindError, VaultNotFound
 from vaultmind.types import Fault
-from vaultmind.vault.exclude import Rules
-from vaultmind.vault.files import FileStat, reason_of, size_reason, stat_of
+from vaultmind.vault.files import FileStat, VaultReader, reason_of, size_reason, stat_of
 from vaultmind.vault.paths import VaultPaths
+
+# --- what is left out -------------------------------------------------------------------
+
+SECRET_NAMES = ("*.pem", "*.key", "id_rsa*", "secrets", "node_modules")
+"""Names of files and folders at any depth, beside those that begin with a dot."""
+OBSIDIAN_SETTINGS = ".obsidian/app.json"
+MAX_SETTINGS_BYTES = 1_000_000
+_OUR_OWN = (
+    *("README.md", "Suggestions.md", "config.toml", "plans", "agents/*/plans"),
+    *("agents/*/memory/plans", "**/audit-*.jsonl", "**/tombstones-*.jsonl", "**/*.damaged-*"),
+)
+"""What of the memory folder is no memory."""
+_SPECIAL = re.compile(r"[\\*?\[\]!#]")
+_RUNAWAY = re.compile(r".{500}|[+*}]\)*[+*{]|\([^()]{0,99}[+*}|][^()]{0,99}\)[+*{]")
+"""A repeated repetition: such an expression can take for ever on a short path. Or a long one."""
+_CONFLICT = re.compile(
+    r"\.sync-conflict-\d{8}"  # Syncthing
+    r"|\([^()]*conflict(?:ed copy|s copy| copy)?\b[^()]*\)"  # Obsidian Sync, Dropbox, Nextcloud
+    r"|^(?:brain|brain_archive|active_context|identity|l[12]_\d+|\d{4}-\d\d-\d\d_\d+)"
+    r"(?: \d+| ?\(\d+\)|-(?!\d+\.)[^.]+)\.md$",  # iCloud, Drive: a number; OneDrive: the device
+    re.IGNORECASE,
+)
+
+
+class Rules(Protocol):
+    """What is left out of an index. Paths are relative to its folder; a folder may end in `/`."""
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Return the settings that could not be used."""
+        ...
+
+    def excluded(self, relative: str) -> bool:
+        """Tell whether a file or folder is never indexed nor shown."""
+        ...
+
+    def is_conflict_copy(self, relative: str) -> bool:
+        """Tell whether a sync program left this file beside the true one."""
+        ...
+
+
+class ExcludeRules:
+    """Rules for one vault: ours, the configured globs, Obsidian's excluded files.
+
+    Globs are as in a `.gitignore`: one without `/` names a file or folder at any depth, one with
+    `/` starts at the vault; what lies in an excluded folder is excluded.
+    """
+
+    def __init__(self, paths: VaultPaths, globs: Iterable[str]) -> None:
+        self._memory = f"{paths.memory_dir.lower()}/"
+        memory = _SPECIAL.sub(r"\\\g<0>", paths.memory_dir)
+        self._spec = ignoring(
+            [".*", *SECRET_NAMES, *(f"/{memory}/{one}" for one in _OUR_OWN), *globs]
+        )
+        self._filters, self.faults = obsidian_filters(paths)
+
+    def excluded(self, relative: str) -> bool:
+        """Tell whether a vault-relative file or folder is never indexed nor shown."""
+        if self._spec.match_file(relative.lower()) or self.is_conflict_copy(relative):
+            return True
+        return any(one.search(relative) for one in self._filters)
+
+    def is_conflict_copy(self, relative: str) -> bool:
+        """Tell whether a sync program left this file in the memory folder beside the true one."""
+        inside = relative.lower().startswith(self._memory)
+        return inside and _CONFLICT.search(relative.rpartition("/")[2]) is not None
+
+
+def ignoring(globs: Iterable[str]) -> GitIgnoreSpec:
+    """Return what tells by a path in small letters whether it matches one of some globs."""
+    return GitIgnoreSpec.from_lines(one.strip().lower() for one in globs if one.strip("/ "))
+
+
+def obsidian_filters(
+    paths: VaultPaths,
+) -> tuple[tuple[re.Pattern[str], ...], tuple[Fault, ...]]:
+    """Return Obsidian's excluded files: beginnings of paths, and `/expressions/`."""
+    reader = VaultReader(paths, MAX_SETTINGS_BYTES)
+    filters, faults = [], []
+    try:
+        held = reader.read(OBSIDIAN_SETTINGS).text if reader.exists(OBSIDIAN_SETTINGS) else "{}"
+        entries = json.loads(held).get("userIgnoreFilters") or []
+        typed = [entry for entry in entries if isinstance(entry, str) and entry.strip()]
+    except (VaultMindError, ValueError, AttributeError, TypeError, RecursionError) as error:
+        reason = error.reason if isinstance(error, UnreadableNote) else str(error)
+        typed, fault = [], f"its list of excluded files was not read: {reason}"
+        faults.append(Fault(OBSIDIAN_SETTINGS, fault, "partial"))
+    for entry in typed:
+        is_expression = entry.startswith("/") and entry.endswith("/") and entry.strip("/")
+        try:
+            if is_expression and _RUNAWAY.search(entry):
+                raise OverflowError("a repeated repetition, which may never end")
+            pattern = entry[1:-1] if is_expression else f"^{re.escape(entry)}"
+            filters.append(re.compile(pattern, re.IGNORECASE))
+        except (re.error, RecursionError, OverflowError) as error:
+            reason = f"excluded files: {entry[:80]!r} was not used: {error}"
+            faults.append(Fault(OBSIDIAN_SETTINGS, reason, "partial"))
+    return tuple(filters), tuple(faults)
+
+
+# --- what is there ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,10 @@
 
 Reading is lenient, since a person may edit the file in Obsidian: a message is its callout, a
 lost block id, prose in between or CRLF line ends take nothing away.
+
+A message's words nest whatever they hold, and come out the same. Each line is quoted. What could
+open an Obsidian comment (`%%`) or steal a message's block id (`^m3` at the end of a line) gets one
+backslash, which reading takes off again; control characters are shown, not kept.
 """
 
 from __future__ import annotations
@@ -11,23 +15,177 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from vaultmind.types import ROLES, Asked, How, Message, Role
-from vaultmind.vault.nesting import (
-    comment,
-    erased_line,
-    is_erased,
-    quote,
-    safe,
-    shown_speaker,
-    unquote,
-)
-from vaultmind.vault.session_meta import SessionMeta, parse_meta, read_meta, render_header
+from vaultmind.vault.oneline import one_line, safe, yaml_string
+from vaultmind.vault.properties import front_matter
 
-__all__ = ["PlacedMessage", "SessionMeta", "Transcript", "count_messages",
-           "next_block", "parse_meta", "parse_session", "render_header", "render_message",
-           "render_segment"]  # fmt: skip
+# --- words in a callout ---------------------------------------------------------------------
+
+SPEAKER_SHOWN = 80
+"""Characters of a speaker's name in a callout's title; the whole name is in its comment."""
+
+_NOT_IN_TITLE = re.compile(r"[%\[\]<>#^|`]")
+_COMMENT_MARK = re.compile(r"%(\\*)(?=%)")
+_ESCAPED_MARK = re.compile(r"%\\(\\*)(?=%)")
+_BLOCK_AT_END = re.compile(r"(?<![^ \t\n])(\\*)(?=\^m\d+[ \t]*$)", re.MULTILINE)
+_ESCAPED_BLOCK = re.compile(r"(?<![^ \t\n])\\(\\*)(?=\^m\d+[ \t]*$)", re.MULTILINE)
+ERASED_SOURCE = "(erased)"
+"""Stands for the erased name of the conversation that a session was imported from."""
+_ERASED = "%%erased%%"
+
+
+def quote(text: str) -> list[str]:
+    """Return the quoted lines of a message's words; none for an empty one."""
+    if not text:
+        return []
+    text = safe(text)
+    if "%" in text:
+        text = _COMMENT_MARK.sub(r"%\1\\", text)
+    if "^m" in text:
+        text = _BLOCK_AT_END.sub(r"\1\\", text)
+    return [f"> {line}" if line else ">" for line in text.split("\n")]
+
+
+def unquote(lines: list[str]) -> str:
+    """Return the words of quoted lines, their `> ` already taken off."""
+    text = "\n".join(lines)
+    if "^m" in text:
+        text = _ESCAPED_BLOCK.sub(r"\1", text)
+    return _ESCAPED_MARK.sub(r"%\1", text) if "%" in text else text
+
+
+def erased_line(date: str) -> str:
+    """Return the quoted line that stands for a message whose words were erased.
+
+    No message can forge it: a comment's mark in what somebody says is escaped.
+    """
+    return f"> *Erased on {date}.* {_ERASED}"
+
+
+def is_erased(lines: list[str]) -> bool:
+    """Tell whether quoted lines, their `> ` taken off, are the mark of an erased message."""
+    return len(lines) == 1 and lines[0].rstrip().endswith(_ERASED)
+
+
+def shown_speaker(speaker: str) -> str:
+    """Return a name as a title can show it: one line, no markup, nothing invisible."""
+    return one_line(_NOT_IN_TITLE.sub("", safe(speaker)))[:SPEAKER_SHOWN].strip()
+
+
+def comment(values: dict[str, Any]) -> str:
+    """Return values as JSON in an Obsidian comment that no value can close."""
+    raw = json.dumps(values, separators=(",", ":")).replace("%", "\\u0025")
+    return f"%%{raw}%%"
+
+
+# --- front matter -----------------------------------------------------------------------
+
+BOM = "\ufeff"
+EXTRACTION = "extraction"
+"""What is pending where a session has ended and its facts were not taken from it yet."""
+
+PIPE = "pipe:"
+"""Begins the name of a conversation that no host names: it is that of a client's connection."""
+
+_TEXTS = (
+    *("id", "agent", "started", "ended", "summarised_in", "conversation", "device", "pending"),
+    *("consolidated", "client", "project"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMeta:
+    """The front matter of a session. Times are ISO 8601 with an offset."""
+
+    id: str
+    agent: str
+    started: str = ""
+    ended: str = ""
+    state: Literal["open", "ended"] = "open"
+    segments: int = 1
+    topics: tuple[str, ...] = ()
+    summarised_in: str = ""
+    source: str = ""
+    """The session's name in the file it was imported from; empty for one of our own."""
+    conversation: str = ""
+    """The host's own name of the talk, e.g. `claude-code:<uuid>`, or that of the client's pipe,
+    `pipe:<name>`; empty where it has none."""
+    device: str = ""
+    """The device that made the file, and alone consolidates it by itself."""
+    pending: str = ""
+    """`extraction`: it has ended, and what it leaves in memory is still to be taken from it."""
+    consolidated: str = ""
+    """When that was done; empty before."""
+    client: str = ""
+    """What the client calls itself with which it was held, e.g. `claude-code`; empty if unknown."""
+    project: str = ""
+    """The name of the folder that it was held in; empty where nobody said."""
+    title: str = ""
+    """What it was about, in a few words: its first alias, as Obsidian shows it."""
+
+
+def is_hosts(conversation: str) -> bool:
+    """Tell whether a host names a conversation: then it tells when that ends, and gives ids."""
+    return bool(conversation) and not conversation.startswith(PIPE)
+
+
+def runs(meta: SessionMeta) -> bool:
+    """Tell whether it is a session of our own that has not ended.
+
+    One that does not say which it is, and whose, may be of any conversation: nothing is added.
+    """
+    named = bool(meta.id and meta.agent)
+    return named and meta.state == "open" and not meta.ended and not meta.source
+
+
+def render_header(meta: SessionMeta, newline: str = "\n") -> str:
+    """Return the front matter of a session and the blank line after it."""
+    names = ("conversation", "client", "project", "source", "device")
+    extra = {name: getattr(meta, name) for name in names}
+    rows = {
+        **{name: getattr(meta, name) for name in ("id", "agent", "started", "ended", "state")},
+        "segments": meta.segments,
+        "topics": f"[{', '.join(map(yaml_string, meta.topics))}]",
+        "summarised_in": yaml_string(meta.summarised_in) if meta.summarised_in else "",
+        **{name: yaml_string(value) for name, value in extra.items() if value},
+    }
+    lines = (f"{name}: {value}".rstrip() for name, value in rows.items())
+    return newline.join(["---", *lines, "---", "", ""])
+
+
+def parse_meta(text: str) -> SessionMeta:
+    """Return a session file's front matter alone; never raises."""
+    return read_meta(text)[1]
+
+
+def read_meta(text: str) -> tuple[int, SessionMeta, str]:
+    """Return where the body starts, the front matter as far as it can be read, and its fault."""
+    skipped = len(BOM) if text.startswith(BOM) else 0
+    found = front_matter(text[skipped:])
+    if found is None:
+        return skipped, SessionMeta("", ""), "line 1: no front matter"
+    return skipped + found.body_start, _meta(found.properties), found.fault
+
+
+def _meta(values: dict[str, object]) -> SessionMeta:
+    def text(value: object) -> str:
+        return str(value).strip() if isinstance(value, (str, int, float)) else ""
+
+    topics, aliases, source = (values.get(name) for name in ("topics", "aliases", "source"))
+    segments = text(values.get("segments"))
+    return SessionMeta(
+        **{name: text(values.get(name)) for name in _TEXTS},
+        state="ended" if values.get("state") == "ended" else "open",
+        segments=int(segments) if segments.isdecimal() else 1,
+        topics=tuple(map(str, topics)) if isinstance(topics, list) else (),
+        source=source if isinstance(source, str) else text(source),
+        title=str(aliases[0]) if isinstance(aliases, list) and aliases else text(aliases),
+    )
+
+
+# --- messages ---------------------------------------------------------------------------
 
 _HOWS: tuple[str, ...] = get_args(How)
 _ASKED: tuple[str, ...] = get_args(Asked)[1:]
@@ -119,8 +277,8 @@ def parse_session(text: str, *, begin: int = 0, segment: int = 1) -> Transcript:
     Offsets are into `text` as given, with its own line ends. With `begin`, an offset between two
     messages in that segment, only what follows it is read.
     """
-    faults: list[str] = []
-    body, meta = read_meta(text, faults)
+    body, meta, broken = read_meta(text)
+    faults = [broken] if broken else []
     messages: list[PlacedMessage] = []
     topics, blocks = [], set[str]()
     marks = [*_MARK.finditer(text, max(body, begin))]
@@ -143,8 +301,9 @@ def parse_session(text: str, *, begin: int = 0, segment: int = 1) -> Transcript:
             first = mark.end() - len(mark["said"].lstrip("\r\n"))
             end = block.end() if block else mark.end()
             messages.append(PlacedMessage(message, mark.start(), end, segment, first, mark.end()))
-        line = text.count("\n", 0, mark.start()) + 1
-        faults += [f"line {line}: {one}" for one in (fault, *(twice if message else ())) if one]
+        for one in filter(None, (fault, *(twice if message else ()))):
+            line = text.count("\n", 0, mark.start()) + 1  # dear: for faults alone
+            faults.append(f"line {line}: {one}")
     return Transcript(meta, tuple(messages), tuple(faults), segment, tuple(topics))
 
 

@@ -13,8 +13,8 @@ from vaultmind.consolidate.types import Resources, SummaryDone
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.session.files import Shelf
 from vaultmind.types import Message
-from vaultmind.vault.edits import set_property
 from vaultmind.vault.files import VaultReader
+from vaultmind.vault.properties import set_property
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 DEVICE = "test"

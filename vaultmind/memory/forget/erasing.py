@@ -31,12 +31,12 @@ from vaultmind.plural import counted
 from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MessageRef, Progress
-from vaultmind.vault.bullets import COMMENT
 from vaultmind.vault.files import FileText
+from vaultmind.vault.parts import COMMENT
 from vaultmind.vault.transcript import parse_session
 
 if TYPE_CHECKING:
-    from vaultmind.memory.writing import Facts
+    from vaultmind.memory.gate import Gate
 
 EXCERPT = 90
 """Characters of a text that a preview shows."""
@@ -111,7 +111,7 @@ class Item:
 class Erasing:
     """Previews and does erasures, one at a time. Used by the gate alone."""
 
-    def __init__(self, gate: Facts) -> None:
+    def __init__(self, gate: Gate) -> None:
         self._gate, self._paths, self._state_dir = gate, gate.paths, gate.settings.state_dir
         every = (*gate.settings.erasables, *OTHERS)
         self._kinds = tuple((re.compile(one.files), one) for one in every)

@@ -32,9 +32,8 @@ from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, MessageFinder
 from vaultmind.types import Fact, MessageRef
-from vaultmind.vault.bullets import MARKER, plain
 from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, stat_of
-from vaultmind.vault.parts import Part, name_part, parts
+from vaultmind.vault.parts import MARKER, Part, name_part, parts, plain
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths, agent_name
 
 CANDIDATES = 200

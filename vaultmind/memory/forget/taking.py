@@ -19,14 +19,11 @@ from vaultmind.memory.audit import ERASED
 from vaultmind.memory.brain import parse_brain, remove_fact
 from vaultmind.memory.forget.hiding import without_sources
 from vaultmind.memory.match import is_specific, numbers, says
-from vaultmind.vault.bullets import MARKER, plain
-from vaultmind.vault.edits import line_span, set_property
-from vaultmind.vault.nesting import ERASED_SOURCE, erased_line
-from vaultmind.vault.parts import Part, parts
+from vaultmind.vault.files import TEMP_PREFIX, line_span
+from vaultmind.vault.parts import MARKER, Part, parts, plain
 from vaultmind.vault.paths import SESSION_ID
-from vaultmind.vault.properties import front_matter
-from vaultmind.vault.replacing import TEMP_PREFIX
-from vaultmind.vault.transcript import parse_session, render_message
+from vaultmind.vault.properties import front_matter, set_property
+from vaultmind.vault.transcript import ERASED_SOURCE, erased_line, parse_session, render_message
 
 WHOLE = 8
 """Letters from which words are found inside longer ones, too: in compounds and addresses."""

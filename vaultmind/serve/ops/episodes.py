@@ -93,14 +93,11 @@ def episode(
     told = _tell(app, call.caller, caller, name, events) if events or action == "event" else None
     if action == "event" and told:
         return told
-    if action == "end":
-        app.watching.catch_up(name)
-        one = app.episodes.recorder.end(name, outcome or "unknown", note.strip(), caller)
-        return _kept(app, one, f"Episode {name} has ended: {one.outcome}.")
-    one = app.episodes.recorder.feedback(name, outcome or "unknown", note.strip(), caller)
-    stands = outcome if one.state == "running" else one.outcome
-    said = f"Episode {one.name}: {stands}. {_judge(app, call, hits)}".strip()
-    return _kept(app, one, said, judged=len(hits))
+    if ends := action == "end":
+        app.watching.catch_up()
+    one = app.episodes.judge(name, outcome or "unknown", note.strip(), caller, ends=ends)
+    said = f"Episode {one.name}{' has ended' if ends else ''}: {one.outcome}."
+    return _kept(app, one, f"{said} {_judge(app, call, hits)}".strip(), judged=len(hits))
 
 
 def _begin(app: App, caller: Caller, task: str, project_root: str, session: str) -> Row:
@@ -110,11 +107,9 @@ def _begin(app: App, caller: Caller, task: str, project_root: str, session: str)
     if not task.strip():
         raise BadArgument("task", task, "what is to be done, in full", missing=not task)
     source = app.sources.find(project_root)
-    known = {one.name for one in app.episodes.recorder.running(caller.agent)}
+    known = {one.name for one in app.episodes.running(caller.agent)}
     mark, session = task_mark(task, source.name, ""), session.strip()
-    begun = app.episodes.recorder.start(
-        mark, source.name, caller, session=session, client=caller.client
-    )
+    begun = app.episodes.start(mark, source.name, caller, session=session, client=caller.client)
     how = "goes on" if begun.name in known else "has begun"
     return _kept(app, begun, f"Episode {begun.name} over {source.name} {how}.")
 
@@ -123,13 +118,10 @@ def _tell(app: App, who: Caller, caller: Caller, name: str, lines: tuple[str, ..
     """Write down what was read, found, edited, decided, run and committed."""
     if not lines:
         raise BadArgument("events", lines, "at least one", missing=True)
-    running = app.episodes.recorder.running(caller.agent)
-    before = next((one for one in running if one.name == name), None)
-    if before is None:
-        raise NotFound(f"Episode {name} does not run (any more).", hint=HOW)
+    before = app.episodes.files.read(name)
     source = app.sources.find(before.source)
     made = tuple(_event(app, who, line, at, source) for at, line in enumerate(lines))
-    added = app.episodes.recorder.add(name, made, caller)
+    added = app.episodes.add(name, made, caller)
     new = max(0, len(added.events) - len(before.events))
     said = f"{counted(new, 'event')} of {name} written down"
     said += f", {len(made) - new:,} known or of no news." if new < len(made) else "."
@@ -156,16 +148,16 @@ def _find_episode(
     agent = agent_name(owner, "episode") if owner else agent
     catch_up_uses(app)
     if session and not (name or agent) and call.caller.kind == "person":
-        talked = app.episodes.followed().names(session=session)  # whoever did it
+        talked = app.episodes.tables.names(session=session)  # whoever did it
         agent = talked[0].partition("/")[0] if talked else ""
     caller = _writer(app, call.caller, agent)
     if name:
         return caller, f"{caller.agent}/{id}"
-    running = app.episodes.recorder.running(caller.agent, session=session)
+    running = app.episodes.running(caller.agent, session)
     own = [one for one in running if session or one.client == caller.client]
     names = [one.name for one in own or running]
-    if not names and ended:  # the recorder knows what is over by its session's name, too
-        names = [session] if session else list(app.episodes.files.names(caller.agent)[-1:])
+    if not names and ended:
+        names = [*app.episodes.tables.names(agent=caller.agent, session=session)[:1]]
     if len(names) > 1:
         shown = ", ".join(names)
         said = f"Which episode? Name it, or its session. There is: {shown}."
@@ -327,7 +319,7 @@ def kept_work(app: App, caller: Caller) -> Row:
     """Return what was kept, for whoever asks for the status."""
     own = caller.agent if caller.kind == "agent" else ""
     agents, kept = (own,) if own else app.paths.agent_names(), len(app.episodes.files.names(own))
-    running = [one for agent in agents for one in app.episodes.recorder.running(agent)]
+    running = [one for agent in agents for one in app.episodes.running(agent)]
     names = [one.name for one in running]
     said = [counted(kept, "note") if kept else "none kept yet"]
     said += [f"running: {', '.join(names)}"] if names else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from vaultmind.serve.show import DATA, Reader, Recalled, Row, named, plain, rows
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.planner.sources import Source, SourceState
+    from vaultmind.planner.sources import SourceState
     from vaultmind.planner.types import EarlierWork, Piece, Plan
 
 NAMED = 5
@@ -32,8 +31,6 @@ DEAR_MARK = "a1b2c3d4"
 """A mark that costs nearly as much as any: what a fence takes is counted with it."""
 FRAME_SLACK = 6
 NO_PLAN = "Nothing was found that belongs to this task."
-SLICE_SECONDS = 0.5
-"""How long to read at a time before telling how far it is."""
 SHOWN_FAULTS = 10
 """Files that could not be taken whole, named; the rest is a number."""
 
@@ -78,7 +75,7 @@ def context_plan(
     within = replace(asked, token_budget=token_budget - frame)
     plan = app.planner.plan(within, call.caller)
     catch_up_uses(app)  # it may belong to an episode that they begin
-    leave(app.episodes.recorder, asked, plan, app.target(call.caller, ""), call.caller)
+    leave(app.episodes, asked, plan, app.target(call.caller, ""), call.caller)
     budget = plain(plan.budget_report)
     text = plan.context.text
     if agents:  # the fence around the context is counted in
@@ -177,7 +174,7 @@ def explore(
     from vaultmind.planner.layers import explore as look
 
     where = app.sources.find(source)
-    _wait(where, call, wait_seconds)
+    where.index.wait_ready(wait_seconds, report=call.report)
     found = look(where.structure, query_type, detail=detail, since=since, which=layers)
     text = Recalled(found.text, f"{found.source}, structure")
     size = f"{counted(found.tokens, 'token')} · {found.took_ms:,.1f} ms"
@@ -191,22 +188,10 @@ def refresh(app: App, call: Call, source: Root = "", wait_seconds: Wait = 60.0) 
     """Compare the vault or a linked folder with the disk and read what changed."""
     where = app.sources.find(source)
     where.index.everything()
-    _wait(where, call, wait_seconds)
-    progress = where.structure.progress
-    complete = where.index.wait_ready(0) and progress.done >= progress.total
-    state = "up to date" if complete else "still being read"
-    read = f"{progress.done:,} of {counted(progress.total, 'file')}"
-    return Row(message=f"{where.name} is {state}: {read}.", source=where.name, complete=complete)
-
-
-def _wait(source: Source, call: Call, seconds: float) -> None:
-    """Read what is not read yet, as far as there is time."""
-    deadline = time.monotonic() + seconds
-    if seconds > 0:
-        source.index.wait_ready(seconds, report=call.report)
-    while source.structure.settle(0.0) == "partial" and (left := deadline - time.monotonic()) > 0:
-        call.report(source.structure.progress)
-        source.structure.settle(min(left, SLICE_SECONDS))
+    complete, state = where.index.wait_ready(wait_seconds, report=call.report), where.index.state()
+    words = "up to date" if complete else "still being read"
+    read = f"{state.indexed:,} of {counted(state.files, 'file')}"
+    return Row(message=f"{where.name} is {words}: {read}.", source=where.name, complete=complete)
 
 
 @operation("What is linked", surfaces=LOCAL, persons=True)

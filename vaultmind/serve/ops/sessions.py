@@ -104,7 +104,7 @@ def session_log(
     or a session that is over, NotFound for a session or an agent that is not there.
     """
     from vaultmind.consolidate.reported import Told
-    from vaultmind.vault.session_meta import is_hosts
+    from vaultmind.vault.transcript import is_hosts
 
     if not (messages or new_segment or end):
         raise BadArgument("messages", messages, "messages, new_segment or end", missing=True)
@@ -324,7 +324,7 @@ def _settled(
 
 @tells("consolidate.types.Dropped", words="fact reason")
 def _dropped_json(one: Dropped, to: Reader) -> dict[str, Any]:
-    from vaultmind.memory.writing import UNTOLD
+    from vaultmind.memory.gate import UNTOLD
 
     text = "" if one.reason in UNTOLD else one.text
     return {"fact": text, "reason": one.reason, "evidence": one.evidence}
