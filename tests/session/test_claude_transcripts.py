@@ -27,7 +27,7 @@ def script(tmp_path: Path) -> Script:
 
 def read(script: Script) -> list[Message]:
     tools: dict[str, str] = {}
-    lines = [parse_line(raw, tools, NOW, UTC) for raw in script.path.read_bytes().splitlines()]
+    lines = [parse_line(raw, tools, NOW) for raw in script.path.read_bytes().splitlines()]
     return [message for line in lines for message in line.messages]
 
 
@@ -51,7 +51,7 @@ def test_what_both_say_and_a_tool_s_name_with_200_characters_are_taken(script: S
         ("assistant", "", "230 degrees."),
     ]
     assert (said[0].id, said[0].how) == (asked, "captured")
-    assert said[0].time == "2026-02-20T10:00:05+00:00"
+    assert datetime.fromisoformat(said[0].time) == datetime(2026, 2, 20, 10, 0, 5, tzinfo=UTC)
 
 
 def test_a_compaction_is_seen_and_its_summary_left_out(script: Script) -> None:

@@ -185,7 +185,7 @@ def _conversation(record: Any, session: str) -> Conversation:  # noqa: ANN401
     else:
         name, begun = str(record.get("session") or session).strip(), ""
         messages = [_flat(record, name)]
-    found, time = Conversation(str(name).strip(), topic=title), local_time(begun, None)
+    found, time = Conversation(str(name).strip(), topic=title), local_time(begun)
     for one in messages:
         time = (one.time if one else "") or time  # one without has that of the one before
         if one and one.text.strip() and time:
@@ -207,7 +207,7 @@ def _claude(entry: dict[str, Any]) -> Message | None:
     ]
     attached = (f"[attached: {name}]" for name in dict.fromkeys(filter(None, files)))
     text = "\n\n".join(filter(None, ("\n\n".join(said).strip(), *attached)))
-    role, time = _ROLES.get(str(entry.get("sender"))), local_time(entry.get("created_at"), None)
+    role, time = _ROLES.get(str(entry.get("sender"))), local_time(entry.get("created_at"))
     return Message(role, text, time, id=str(entry.get("uuid") or "")) if role else None
 
 
@@ -224,7 +224,7 @@ def _chatgpt(entry: dict[str, Any]) -> Message | None:
     if role == "tool" or recipient != "all":
         speaker = str(author.get("name") or "") if role == "tool" else recipient
         role, text = "tool", beginning(text, TOOL_CHARS)
-    time, own = local_time(entry.get("create_time"), None), str(entry.get("id") or "")
+    time, own = local_time(entry.get("create_time")), str(entry.get("id") or "")
     return Message(role or "tool", text, time, id=own, speaker=speaker)
 
 
@@ -266,7 +266,7 @@ def _flat(record: dict[str, Any], session: str) -> Message:
     speaks = "assistant" if speaker.strip().lower() in ASSISTANT_NAMES else "user"
     if (who := _ROLES.get(role.strip().lower() or speaks)) is None:
         raise BadArgument("role", role, ", ".join(ROLES))
-    if not (time := local_time(told, None)):
+    if not (time := local_time(told)):
         raise BadArgument("time", told, ISO_TIME, missing=not told)
     joined = "\0".join((told.strip(), who, speaker, content)).encode("utf-8", "replace")
     own = str(record.get("id") or f"h{hashlib.sha256(joined).hexdigest()[:12]}")

@@ -103,7 +103,7 @@ class Unkept:
         if (agent, session) not in self._asked:
             return
         try:
-            transcript = read_session(self._reader, self._reader.paths, agent, session)[1]
+            transcript = read_session(self._reader, agent, session)[1]
             said = [placed.message for placed in transcript.messages]
             for at in unkept(said, least=BEYOND_DOUBT):
                 if not said[at].asked:

@@ -16,7 +16,7 @@ import re
 import stat
 from collections.abc import Iterator, MutableMapping
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -129,9 +129,7 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-def parse_line(
-    raw: bytes, tools: MutableMapping[str, str], now: datetime, zone: tzinfo | None = None
-) -> Line:
+def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Line:
     """Return what a line says; nothing for one that is broken or of an unknown kind.
 
     `tools` holds the names of the tools that were called, by call: a result does not repeat
@@ -147,7 +145,7 @@ def parse_line(
         return Line(compacted=not record.get("isSidechain"))
     if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
         return Line()
-    time = local_time(record.get("timestamp"), zone) or iso(now)
+    time = local_time(record.get("timestamp")) or iso(now)
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or f"h{hashlib.sha256(raw).hexdigest()[:12]}")
@@ -159,12 +157,12 @@ def parse_line(
     return Line(messages, folder=folder if isinstance(folder, str) else "")
 
 
-def local_time(value: object, zone: tzinfo | None) -> str:
+def local_time(value: object) -> str:
     """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
     try:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return iso(datetime.fromtimestamp(value, UTC).astimezone(zone))
-        return iso(parse_time(value, zone).astimezone(zone)) if isinstance(value, str) else ""
+            return iso(datetime.fromtimestamp(value, UTC).astimezone())
+        return iso(parse_time(value).astimezone()) if isinstance(value, str) else ""
     except (ValueError, OverflowError, OSError):
         return ""
 

@@ -143,11 +143,7 @@ def session_log(
 
 def _conversation(app: App, caller: Caller, agent: str, named: str) -> str:
     """Return the conversation of a session that is named, else the one that the caller is in."""
-    from vaultmind.session.files import read_session
-
-    if not named:
-        return caller.conversation
-    talk: str = read_session(app.reader, app.paths, agent, named)[1].meta.conversation
+    talk: str = app.sessions.read(agent, named).meta.conversation if named else caller.conversation
     return talk
 
 
