@@ -188,10 +188,7 @@ class Shelf:
         with self._lock:
             known = self._heads.get(agent, {})
             for session in session_ids(self._paths, agent):
-                path, head = (
-                    self._paths.root / self._paths.session(agent, session),
-                    known.get(session),
-                )
+                head, path = known.get(session), self._paths.root / sessions / f"{session}.md"
                 with suppress(OSError):
                     same = head and head.stat == stat_of(path.lstat())
                     found[session] = head if head and same else _read_head(session, path)

@@ -1,7 +1,8 @@
 """Importing conversations: JSON Lines, and the exports of Claude and ChatGPT, plain or zipped.
 
 Each conversation becomes an ended session, the same file twice changes nothing; what cannot be
-taken is a fault that names its line, never a silent gap.
+taken is a fault that names its line, never a silent gap. What Claude and ChatGPT themselves keep of
+the person (memories, custom instructions) is suggested, a sentence each.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import hashlib
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import BadArgument, UnreadableNote
+from vaultmind.language.text import plain_sentences
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
 from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning
@@ -33,8 +36,17 @@ FORMATS = (
 MAX_UNZIPPED_BYTES = 4_000_000_000
 ASSISTANT_NAMES = frozenset({"assistant", "claude", "chatgpt", "bot", "ai"})
 """Speakers that count as the assistant where no role is given."""
-MAX_NAME, MAX_FAULTS = 300, 50
-"""Characters of a conversation's name and topic; faults that an answer tells."""
+MAX_NAME, MAX_FAULTS, MAX_KEPT = 300, 50, 50
+"""Characters of a conversation's name and topic; faults that an answer tells; sentences of what a
+service keeps of the person that are suggested."""
+KEPT = frozenset(
+    {"conversations_memory", "project_memories", "about_user_message", "about_model_message"}
+)
+"""Where Claude's memories.json and ChatGPT's custom instructions have it."""
+TALK = frozenset({"chat_messages", "mapping", "session"})
+"""What tells a conversation from what a service keeps."""
+_TALKS = re.compile(r"(^|/)conversations[^/]*\.jsonl?$")
+_KEPT_IN = re.compile(r"(^|/)(memories|user|custom_instructions)\.json$")
 _ROLES: dict[str, Role] = {
     **{role: role for role in ROLES}, "human": "user", "ai": "assistant", "model": "assistant"
 }  # fmt: skip
@@ -54,6 +66,8 @@ class Conversation:
     topic: str = ""
     left_out: int = 0
     """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
+    kept: tuple[str, ...] = ()
+    """What the service itself keeps of the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +86,35 @@ class Imported:
     """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets and private passages that were taken out; never what they said."""
+    suggested: int = 0
+    """Sentences of what the service keeps of the person that wait to be approved."""
 
 
 def import_file(
-    sessions: SessionLog, path: Path, agent: str, report: Report = silent, *, one: bool = False
+    sessions: SessionLog,
+    path: Path,
+    agent: str,
+    report: Report = silent,
+    *,
+    one: bool = False,
+    suggest: Callable[[str], bool] = lambda text: False,
 ) -> Imported:
     """Import a file's conversations as ended sessions, marked with their source.
 
-    With `one` all of them become one session, in the file's order, named after the file. Raises
+    With `one` all of them become one session, in the file's order, named after the file. `suggest`
+    puts a sentence before the person, and tells whether it waits. Raises
     UnreadableNote or BadArgument for a file that holds none; single records that cannot be read are
     faults.
     """
     agent, file = agent_name(agent), safe(mask(path.name).text)
     faults, redacted, left_out, skipped = list[str](), set[str](), 0, 0
-    gathered: dict[str, Conversation] = {}
+    gathered, kept = dict[str, Conversation](), dict[str, None]()
     for item in read_conversations(path, file if one else ""):
         if isinstance(item, str):
             faults.append(item)
             continue
         left_out += item.left_out
+        kept |= dict.fromkeys(item.kept)
         name = file if one else safe(mask(item.name).text)[:MAX_NAME]
         topic = "" if one else mask(item.topic).text[:MAX_NAME]
         session = gathered.setdefault(name, Conversation(name, topic=topic))
@@ -103,7 +127,7 @@ def import_file(
             speaker = mask(message.speaker).text
             session.messages.append(replace(message, id=own, text=fitting, speaker=speaker))
     said = [session for session in gathered.values() if session.messages]
-    if not said and faults:
+    if not (said or kept) and faults:
         raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0].rstrip('.')}")
     written, grown = 0, 0
     for done, session in enumerate(said, 1):
@@ -113,7 +137,8 @@ def import_file(
         report(Progress(done, len(said), "sessions"))
     more = [f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
     told, kinds = (*faults[:MAX_FAULTS], *more), sorted(redacted) if written else ()
-    return Imported(grown, written, skipped, told, left_out, tuple(kinds))
+    suggested = sum(map(suggest, islice(kept, MAX_KEPT)))
+    return Imported(grown, written, skipped, told, left_out, tuple(kinds), suggested)
 
 
 def read_conversations(path: Path, session: str = "") -> Iterator[Conversation | str]:
@@ -123,11 +148,14 @@ def read_conversations(path: Path, session: str = "") -> Iterator[Conversation |
     UnreadableNote for a file that cannot be opened or is empty.
     """
     try:
-        for raw in _contents(path):
+        for name, raw in _contents(path):
             for where, record in _records(raw, path.name):
                 try:
-                    read = json.loads(record) if isinstance(record, bytes) else record
-                    yield _conversation(read, session)
+                    read = json.loads(record.decode()) if isinstance(record, bytes) else record
+                    kept = tuple(_kept(read))
+                    yield Conversation("", kept=kept)
+                    if not _KEPT_IN.search(name) and (not kept or TALK & read.keys()):
+                        yield _conversation(read, session)
                 except BadArgument as error:
                     yield f"{where}: {error.message}"
                 except ValueError as error:
@@ -138,29 +166,41 @@ def read_conversations(path: Path, session: str = "") -> Iterator[Conversation |
         raise UnreadableNote(path.name, str(error) or type(error).__name__) from error
 
 
-def _contents(path: Path) -> Iterator[bytes]:
+def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield what a file holds, or those of a zip: ChatGPT numbers them if there are many."""
     if not zipfile.is_zipfile(path):
-        yield path.read_bytes()
+        yield path.name, path.read_bytes()
         return
     with zipfile.ZipFile(path) as archive:
         every = archive.namelist()
-        names = [one for one in every if re.search(r"(^|/)conversations[^/]*\.jsonl?$", one)]
-        if not names:
+        if not any(map(_TALKS.search, every)):
             held = ", ".join(every[:5])
             raise UnreadableNote(path.name, f"no conversations.json in the archive ({held})")
+        names = sorted(one for one in every if _TALKS.search(one) or _KEPT_IN.search(one))
         if sum(archive.getinfo(one).file_size for one in names) > MAX_UNZIPPED_BYTES:
             raise UnreadableNote(path.name, "it unpacks to more than 4 GB")
-        yield from map(archive.read, sorted(names))
+        yield from ((name, archive.read(name)) for name in names)
 
 
-def _records(raw: bytes, name: str) -> Iterator[tuple[str, object]]:
+def _kept(value: object, *, named: bool = False) -> Iterator[str]:
+    """Yield what a service itself keeps of the person, sentence by sentence, without headings."""
+    if isinstance(value, str) and named:
+        lines = re.sub(r"(?m)^ *(?:#.*|\*\*[^*\n]*\*\*:?) *$", "", value)
+        yield from (re.sub(r"[*_`]+", "", one).strip(" -•") for one in plain_sentences(lines))
+    elif isinstance(value, list):
+        yield from (text for one in value for text in _kept(one, named=named))
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _kept(one, named=named or key in KEPT)
+
+
+def _records(raw: bytes, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the records of a JSON array, one JSON object, or JSON Lines, each with its place."""
     raw = raw.removeprefix(codecs.BOM_UTF8)
     if not raw.strip():
         raise UnreadableNote(name, "it is empty; there is nothing to import")
     try:
-        whole = json.loads(raw)
+        whole = json.loads(raw.decode())
     except (ValueError, RecursionError):
         lines = enumerate(raw.splitlines(), 1)
         yield from ((f"line {number}", line) for number, line in lines if line.strip())

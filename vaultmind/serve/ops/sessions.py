@@ -16,7 +16,7 @@ from vaultmind.serve import op
 from vaultmind.serve.call import Call, known_agent, own_agent, told_time
 from vaultmind.serve.op import Arg, operation
 from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, plain, tells
-from vaultmind.types import Caller, Message, Section
+from vaultmind.types import Caller, MemoryWrite, Message, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -240,14 +240,24 @@ def import_file(
     one_session: Annotated[bool, Arg("Make one session of all that the file holds.")] = False,
     agent: op.Whose = "",
 ) -> Row:
-    """Take the conversations of an export file into an agent's sessions."""
+    """Take the conversations of an export file into an agent's sessions; suggest what Claude or
+    ChatGPT keeps of you.
+    """
     from vaultmind.session.imports import import_file
 
     if not Path(path).is_file():
         raise NotFound(f"There is no file {path!r}.")
     target = app.target(call.caller, agent)
-    imported = import_file(app.sessions, Path(path), target, call.report, one=one_session)
-    done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
+
+    def suggest(text: str) -> bool:
+        by = Caller("agent", target, "import")
+        write = MemoryWrite("remember", target, by, text, hold="an export says it")
+        return bool(app.gate.write(write).outcome == "suggested")
+
+    imported = import_file(
+        app.sessions, Path(path), target, call.report, one=one_session, suggest=suggest
+    )
+    done = Row("messages sessions skipped left_out redacted suggested faults", **plain(imported))
     then = "Searchable in a moment; `vaultmind consolidate` takes facts and summaries from it."
     return done.saying(*in_words(done), then if imported.messages else "")
 
