@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -146,8 +147,13 @@ def test_nothing_left_is_so_odd_that_it_keeps_the_others(app: App, script: Scrip
     assert app.sessions.heads("main")
 
 
-def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path: Path) -> None:
-    link = tmp_path / "link.jsonl"
+def test_links_pipes_and_folders_are_refused_without_waiting(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    link, pipe, folder = (tmp_path / f"{name}.jsonl" for name in ("link", "pipe", "folder"))
     link.symlink_to(script.path)
-    with pytest.raises(BadArgument, match="transcript_path"):
-        tell(app, script, "Stop", transcript_path=str(link))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for path in (link, pipe, folder):
+        with pytest.raises(BadArgument, match="transcript_path"):
+            tell(app, script, "Stop", transcript_path=str(path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
-from vaultmind.errors import BadArgument
-from vaultmind.session.transcripts import CALLED, Line, Place, parse_line, read_on
+from vaultmind.session.transcripts import CALLED, Line, parse_line
 from vaultmind.types import Message
 
 NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)
@@ -77,14 +75,3 @@ def test_no_line_breaks_it(value: Any, kind: str) -> None:
     for raw in (json.dumps(record).encode(), json.dumps({"type": kind, "message": value}).encode()):
         assert isinstance(parse_line(raw + b' "user"', {}, NOW), Line)
         assert isinstance(parse_line(raw, {}, NOW), Line)
-
-
-def test_links_pipes_and_folders_are_refused_without_waiting(tmp_path: Path) -> None:
-    (tmp_path / "talk.jsonl").write_bytes(b"one\ntwo\n")
-    link, pipe, folder = (tmp_path / f"{name}.jsonl" for name in ("link", "pipe", "folder"))
-    link.symlink_to(tmp_path / "talk.jsonl")
-    os.mkfifo(pipe)
-    folder.mkdir()
-    for path in (link, pipe, folder):
-        with pytest.raises(BadArgument, match="transcript_path"):
-            read_on(path, Place(), 1_000_000)

@@ -66,20 +66,6 @@ def test_an_id_without_a_named_conversation_counts_with_its_words(log: SessionLo
 # --- many messages ----------------------------------------------------------------------------
 
 
-def test_a_message_larger_than_a_session_is_cut_and_says_so(
-    files: Files, paths: VaultPaths, clock: Clock
-) -> None:
-    reader = VaultReader(paths, max_bytes=50_000)
-    log = SessionLog(files, reader, clock, 30)
-    logged = log.log_many("main", [_said("zażółć 🙂\n" * 20_000, "big"), _said("after", "b")])
-    assert len(logged.new) == 2
-    for head in log.heads("main"):
-        reader.read(paths.session("main", head.id))
-    text = log.read("main", logged.refs[0].session).messages[0].message.text
-    assert text.endswith(" …") and len(text) > 5000
-    assert _texts(log, logged.refs[1].session)[-1] == "after"
-
-
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

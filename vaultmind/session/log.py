@@ -27,6 +27,7 @@ from vaultmind.errors import (
     UnreadableNote,
     WriteConflict,
 )
+from vaultmind.language.reader import intents_of
 from vaultmind.language.secrets import mask_secrets
 from vaultmind.memory.gate import Gate
 from vaultmind.polling import quietly
@@ -35,6 +36,7 @@ from vaultmind.redact import mask
 from vaultmind.session import files
 from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
 from vaultmind.session.files import Hides, iso, parse_time
+from vaultmind.session.unkept import BEYOND_DOUBT, unkept
 from vaultmind.types import PERSON, Caller, Message, MessageRef
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import FileText, VaultReader
@@ -57,8 +59,6 @@ _TORN = re.compile(
 )
 """How what we were writing begins, of which there is no end."""
 log = logging.getLogger(__name__)
-Hears = Callable[[str, str, Sequence[Message]], object]
-"""Hears of messages: the agent, the session, the messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class Listeners:
     """Which device writes: the sessions are its own."""
     ended: Callable[[str, str], object] = lambda agent, session: None
     """Hears of each session that has ended."""
-    logged: Hears = lambda agent, session, messages: None
-    imported: Hears = lambda agent, session, messages: None
+    grew: Callable[[str, str], object] = lambda agent, session: None
+    """Hears of each session in which something was said; not of what was imported."""
     erased: Callable[[MessageRef], bool] = lambda ref: False
     """Tells which messages were erased: a marker is imported in their place."""
 
@@ -187,6 +187,8 @@ class SessionLog(files.Shelf):
         self._active = ActiveContextFile(reader, self._listeners.hides)
         self._readable = reader.max_bytes or files.DEFAULT_SESSION_BYTES
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._asked: set[tuple[str, str]] = set()
+        """Sessions in which something was asked not to be kept: what follows may repeat it."""
 
     # --- what is said --------------------------------------------------------------------
 
@@ -238,7 +240,8 @@ class SessionLog(files.Shelf):
             self._leave(talk, self._moment(said[0]) if said else self._clock())
             logged = self._write(talk, said, new_segment)
         for one in dict.fromkeys(ref.session for ref in logged.refs):
-            self._listeners.logged(agent, one, said)
+            self._listeners.grew(agent, one)
+            quietly(partial(self._hide_unkept, agent, one, said))
         return logged
 
     def take_in(
@@ -274,8 +277,24 @@ class SessionLog(files.Shelf):
             new = self._write(talk, said).new
         grown = tuple(dict.fromkeys(ref.session for ref in new))
         for session in grown:
-            self._listeners.imported(agent, session, messages)
+            quietly(partial(self._hide_unkept, agent, session, messages))
         return len(new), grown
+
+    def _hide_unkept(self, agent: str, session: str, said: Sequence[Message]) -> None:
+        """Hide what new messages of a session ask not to keep, and what repeats it.
+
+        Only a wish that is beyond doubt counts here.
+        """
+        own = [one.text.strip() for one in said if one.role == "user" and not one.asked]
+        asks = (one for one in intents_of(own) if one.intent == "skip")
+        if any(one.confidence >= BEYOND_DOUBT for one in asks):
+            self._asked.add((agent, session))
+        if (agent, session) in self._asked:
+            there = [placed.message for placed in self.read(agent, session).messages]
+            for one in (there[at] for at in unkept(there, least=BEYOND_DOUBT)):
+                if not one.asked:
+                    ref = MessageRef(agent, session, one.block, one.id)
+                    self._gate.hide_request(ref, Caller("agent", agent))
 
     def fitting(self, text: str) -> str:
         """Return a text that a session has room for, with a mark where it was cut."""
