@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from vaultmind.config import Config, device_name
 from vaultmind.consolidate.types import Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
+from vaultmind.episodes.gains import Figures, figures_of, works
 from vaultmind.episodes.recorder import Episodes
 from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import Shared, open_embedder
@@ -27,8 +28,9 @@ from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
-from vaultmind.memory.wording import begun, default_identity, page
+from vaultmind.memory.wording import begun, default_identity, page, shipped
 from vaultmind.minion.choice import Minion
+from vaultmind.overview import BEGIN, END, SECONDS, Overview
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.sources import Sources, described, folder_indexes
 from vaultmind.polling import Polling, look_once, when_changed
@@ -155,6 +157,9 @@ class App:
             ),
         )
 
+        self._overlooked: object = None
+        self.overlooking = Polling("overview", self._overlook, SECONDS)
+
     def _open_talks(self) -> None:
         """Open what writes conversations down and follows them as they grow."""
         config, clock = self.config, self.clock
@@ -197,7 +202,7 @@ class App:
         self.sources.start()
         self.noticing.start()
         self.episodes.follow(tends=tends)
-        for one in (self.following, self.consolidation) if tends else ():
+        for one in (self.following, self.overlooking, self.consolidation) if tends else ():
             one.start()
 
     def look(self) -> None:
@@ -220,6 +225,7 @@ class App:
         self.talks.close()
         self.noticing.close()
         self.following.close()
+        self.overlooking.close()
         if "planner" in self.__dict__:
             self.planner.close()
         self.sources.close()
@@ -271,6 +277,19 @@ class App:
             log.debug("nothing by meaning: %s", error)
             return ()
 
+    def _overlook(self) -> None:
+        """Make Overview.md anew where something changed, or a day has passed."""
+        seen = (self.index.journal.version, self.clock().date())
+        if seen != self._overlooked:
+            overview = Overview(self.gate, self.reader, self.sessions.heads, self.gain, self.clock)
+            overview.keep(self.authority.identity(self.config.agent).language)
+            self._overlooked = seen
+
+    def gain(self, days: int = 30) -> Figures:
+        """Return what plans saved in the last days."""
+        since = self.clock() - timedelta(days=days)
+        return figures_of(works(self.episodes.tables, self.paths.agent_names(), since))
+
     def _ended(self, agent: str, session: str) -> None:
         self.consolidation.start()
 
@@ -313,11 +332,14 @@ class App:
         files = {
             self.paths.readme: page("README", language),
             self.paths.suggestions: begun(language),
+            self.paths.overview: f"{BEGIN}\n{END}\n",
+            self.paths.base: shipped("Memory.base"),
             self.paths.identity(agent): identity,
         }
         missing = [path for path in files if not self.reader.exists(path)]
         for path in missing:
             self.gate.save(path, lambda _, text=files[path]: text, caller, "init")  # type: ignore[misc]
+        self.overlooking.look()
         return tuple(missing)
 
     def show(self, agent: str, caller: Caller) -> Shown:

@@ -56,6 +56,9 @@ def fetch() -> None:
     """
 
 
+plain("related", "search.related", "note", waits=True)
+
+
 @made("plans.context_plan", "[project_root:source]", waits=True,
       also=[flag("--text", "Print the context alone, as an agent reads it.")])  # fmt: skip
 def plan(settings: Settings, args: Args) -> int:

@@ -18,7 +18,7 @@ from vaultmind.errors import VaultMindError
 
 PURPOSES = {
     "To begin": "demo init connect",
-    "To find": "search fetch",
+    "To find": "search fetch related",
     "To read for a task": "plan link unlink links explore delta refresh gain",
     "What was done for a task": "episode feedback model",
     "Memory": "show remember say suggestions forget import consolidate log undo",

@@ -105,8 +105,12 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
 
 def page(name: str, language: str) -> str:
     """Return a page as it ships, in a language; in English for one that we do not write."""
-    known = language if language in LANGUAGES else FALLBACK
-    return Path(__file__).with_name("pages").joinpath(f"{name}.{known}.md").read_text("utf-8")
+    return shipped(f"{name}.{language if language in LANGUAGES else FALLBACK}.md")
+
+
+def shipped(name: str) -> str:
+    """Return a file as it ships."""
+    return Path(__file__).with_name("pages").joinpath(name).read_text("utf-8")
 
 
 def begun(language: str) -> str:

@@ -94,6 +94,16 @@ class VaultPaths:
         return f"{self.memory_dir}/Suggestions.md"
 
     @property
+    def overview(self) -> str:
+        """Return Overview.md."""
+        return f"{self.memory_dir}/Overview.md"
+
+    @property
+    def base(self) -> str:
+        """Return Memory.base, Obsidian's tables of what the memory holds."""
+        return f"{self.memory_dir}/Memory.base"
+
+    @property
     def agents(self) -> str:
         """Return the folder that holds the agents."""
         return f"{self.memory_dir}/agents"

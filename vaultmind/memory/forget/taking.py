@@ -302,7 +302,7 @@ ERASABLES: tuple[Erasable, ...] = (
     Erasable("messages", rf"{_OWN}/sessions/{SESSION_ID.pattern}\.md", without_messages),
     Erasable("summaries", rf"{_OWN}/(summaries/.*|active_context)\.md", without_sentences),
     Erasable("scheduler runs", r"conversations/.*\.jsonl", without_values),
-    Erasable("suggestions", r"Suggestions.*\.md", without_bullets),
+    Erasable("suggestions", r"(Suggestions|Overview).*\.md", without_bullets),
     Erasable("saved plans", rf"{_OWN}/plans/.*\.md", without_sentences),  # of older versions
     Erasable("damaged copies", rf"{_OWN}/.*\.damaged-.*", without_sentences),
     Erasable("audit texts", rf"{_OWN}/audit-.*\.jsonl", without_values, last=True),

@@ -17,6 +17,7 @@ from vaultmind.types import Caller, Hit, IndexState, Kind, SearchRequest, Search
 
 if TYPE_CHECKING:
     from vaultmind.app import App
+    from vaultmind.index.fetch import Fetched
 
 MAX_TOKENS = 20_000
 """Largest budget an answer can be given."""
@@ -25,6 +26,8 @@ SHOWN_REASONS = 2
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
 AGAIN = "This is not a no: ask again in a moment."
+RELATED, RELATED_CHARS, TIED = 5, 600, 0.2
+"""Notes related to another that are named, what of that is compared, and the least of a tie."""
 MATCHES = ("strong match", "fair match", "weak match")
 
 Whose = Annotated[str, Arg("Whose; `*`: all you may read.")]
@@ -119,15 +122,39 @@ def memory_fetch(
     found = index.fetch(id, call.caller, max_tokens=max_tokens, offset=offset)
     if offset and not found.text:
         raise _no_more(offset, f"The text ends before 'offset' {offset}.")
+    related: list[str] = []
     if where is None:
         app.search_feedback.fetched(call.caller, id, found.path, found.anchor)
+        related = _related(app, call.caller, found) if found.kind == "note" and not offset else []
     text, how = Recalled(found.text, _origin(found, found.kind)), "--offset"
     lines: list[str] = [DATA] if agents and text else []
     lines += [text or f"{found.path}{found.anchor} is there and empty: it holds no text."]
     if found.next_offset is not None:
         how = "call memory_fetch again with offset" if agents else how
         lines += [f"There is more: {how} {found.next_offset}."]
-    return Row(**plain(found) | {"text": text}).saying(*lines)
+    lines += [f"Related: {', '.join(f'[[{one}]]' for one in related)}"] if related else []
+    return Row(**plain(found) | {"text": text, "related": related}).saying(*lines)
+
+
+@operation("Notes related to a note", surfaces=NOT_MCP)
+def related(app: App, call: Call, note: HitId) -> Row:
+    """Name the notes that are about the same, or tied to it by links or tags; nearest first."""
+    found = app.index.fetch(note, call.caller)
+    named = _related(app, call.caller, found)
+    return Row(note=found.path, related=named).saying(*named or ["Nothing is near it."])
+
+
+def _related(app: App, caller: Caller, found: Fetched) -> list[str]:
+    """Return the paths of notes that are near a text, or tied to it."""
+    from vaultmind.index.embed import STRONG
+
+    words = f"{found.title}\n{found.text}"[:RELATED_CHARS]
+    asked = SearchRequest(words, limit=2 * RELATED, kinds=("note",), per_note=1)
+    hits = app.index.search(asked, caller).hits
+    tied = app.index.relations.related(words, hits, "", caller, TIED)
+    strong = [one.path for one in hits if one.score >= STRONG]
+    paths = dict.fromkeys([*strong, *(one.chunk.path for one in tied if one.chunk.kind == "note")])
+    return [one for one in paths if one != found.path][:RELATED]
 
 
 def judge(app: App, call: Call, hit: str, verdict: Any) -> str:  # noqa: ANN401
