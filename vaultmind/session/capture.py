@@ -22,7 +22,7 @@ from vaultmind.ports import Clock
 from vaultmind.session.files import Pipe, time_or_none
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
-from vaultmind.session.transcripts import Place, check_transcript, parse_line, read_on
+from vaultmind.session.transcripts import Place, parse_line, read_on
 from vaultmind.types import Caller, Message
 from vaultmind.vault.paths import agent_name, named_like
 from vaultmind.vault.transcript import PIPE
@@ -107,7 +107,7 @@ class Capture(Worker):
         """
         if not _SESSION.fullmatch(session_id):
             raise BadArgument("session_id", session_id, "letters, digits, '-' and '_', up to 100")
-        key, file = (agent_name(agent), f"{HOST}:{session_id}"), check_transcript(path)
+        key, file = (agent_name(agent), f"{HOST}:{session_id}"), Path(path)
         talk = self._talks.setdefault(key, HostTalk(*key, file, Caller("agent", key[0], HOST)))
         if talk.path != file:
             talk = self._talks[key] = HostTalk(*key, file, talk.caller)

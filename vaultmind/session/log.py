@@ -134,6 +134,8 @@ class Talk:
     """What a session that begins now is: whose, of which conversation or file."""
     caller: Caller
     session: OpenSession | None = None
+    left: bool = False
+    """Whether a session was left that fell silent, or is full."""
     known: dict[str, tuple[Message, MessageRef]] = field(default_factory=dict)
     """The messages that have an id, by it."""
 
@@ -237,8 +239,9 @@ class SessionLog(files.Shelf):
         ]
         with self._locks[agent]:
             talk = self._talk(Talk(meta, caller))
-            self._leave(talk, self._moment(said[0]) if said else self._clock())
             logged = self._write(talk, said, new_segment)
+        if talk.left:
+            self.end_idle(agent)
         for one in dict.fromkeys(ref.session for ref in logged.refs):
             self._listeners.grew(agent, one)
             quietly(partial(self._hide_unkept, agent, one, said))
@@ -327,9 +330,29 @@ class SessionLog(files.Shelf):
         last word lies as far ahead was written by a clock that was wrong.
         """
         for name in (agent_name(agent),) if agent else self._paths.agent_names():
+            caller = Caller("agent", name)
             for one in self._running(name) if self._gate.keeps_records(name) else ():
                 if abs(self._clock() - one.last) >= self._idle:
-                    self._end_over(name, one)
+                    quietly(partial(self._end, name, one.path, one.last, caller))
+
+    def _end(self, agent: str, path: str, when: datetime, caller: Caller) -> None:
+        """Write an agent's active context and mark a session as ended.
+
+        A kill between the two leaves a session that is open and is ended again by the same rule.
+        """
+        with self._locks[agent]:
+            leaves = self._active.read(agent, path, self._clock())
+            if leaves.body:
+                change, active = self._active.change(leaves, self._clock()), self._paths
+                why = "what a session leaves for the next"
+                try:
+                    self._gate.save(active.active_context(agent), change, caller, why)
+                except (PathRefused, UnreadableNote) as error:  # it will be the same next time
+                    log.warning("the active context was not written: %s", error)
+            done = ending(leaves, when, self._listeners.device)
+            ended = self._gate.save(path, done, caller, "a session ends")
+        if ended:
+            self._listeners.ended(agent, files.session_of(path))
 
     def recent(self, agent: str, session: str = "") -> tuple[Recent, ...]:
         """End what fell silent; return the newest other conversations of the last days.
@@ -413,19 +436,16 @@ class SessionLog(files.Shelf):
         )
 
     def _leave(self, talk: Talk, moment: datetime) -> None:
-        """End the open session where a message of this moment does not belong to it: it fell
-        silent, or is full.
-        """
-        session, imports = talk.session, bool(talk.meta.source)
-        silent = session and not imports and moment - session.last >= self._idle
+        """Leave the open session where a message of this moment does not belong to it."""
+        session = talk.session
+        silent = session and not talk.meta.source and moment - session.last >= self._idle
         if session and (silent or session.size > self._readable // FULL):
             self._flush(talk)
-            talk.session = None
-            if not imports:
-                self._end_over(talk.meta.agent, session)
+            talk.session, talk.left = None, True
 
     def _write(self, talk: Talk, said: Sequence[Message], new_segment: bool = False) -> Logged:
         """Write down what is not known yet, in a session of its own after each silence."""
+        self._leave(talk, self._moment(said[0]) if said else self._clock())
         session, refs, new = talk.session, list[MessageRef](), list[MessageRef]()
         known = any(talk.place(one)[1] for one in said)
         if new_segment and session and not (session.fresh or known):
@@ -467,32 +487,6 @@ class SessionLog(files.Shelf):
         ):
             raise WriteConflict(f"{session.path} came up a moment ago.", hint="Try again.")
         session.text, session.is_new = "", False
-
-    # --- what takes long -----------------------------------------------------------------
-
-    def _end_over(self, agent: str, session: OpenSession) -> None:
-        """End a session; what fails is logged: what is said next counts more than what was."""
-        caller = Caller("agent", agent)
-        quietly(partial(self._end, agent, session.path, session.last, caller))
-
-    def _end(self, agent: str, path: str, when: datetime, caller: Caller) -> None:
-        """Write an agent's active context and mark a session as ended.
-
-        A kill between the two leaves a session that is open and is ended again by the same rule.
-        """
-        with self._locks[agent]:
-            leaves = self._active.read(agent, path, self._clock())
-            if leaves.body:
-                change, active = self._active.change(leaves, self._clock()), self._paths
-                why = "what a session leaves for the next"
-                try:
-                    self._gate.save(active.active_context(agent), change, caller, why)
-                except (PathRefused, UnreadableNote) as error:  # it will be the same next time
-                    log.warning("the active context was not written: %s", error)
-            done = ending(leaves, when, self._listeners.device)
-            ended = self._gate.save(path, done, caller, "a session ends")
-        if ended:
-            self._listeners.ended(agent, files.session_of(path))
 
 
 def _mended(file: FileText | None) -> str:

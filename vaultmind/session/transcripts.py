@@ -32,7 +32,7 @@ END_BYTES = 1_000_000
 TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"')
 """A line without any of these says nothing to us, and is not parsed."""
 SYNTHETIC = "<synthetic>"
-OWN_FILE = "a regular file of your own"
+OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALLED = "(called)"
 """The text of a tool's call; its name stands where a speaker's does."""
 NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
@@ -68,14 +68,6 @@ class Line(NamedTuple):
     """The path of the folder that it was said in; empty where the line does not say."""
 
 
-def check_transcript(path: str) -> Path:
-    """Return a transcript's path; raise BadArgument for one that can be none."""
-    found = Path(path)
-    if not path.isprintable() or not found.is_absolute() or found.suffix != ".jsonl":
-        raise BadArgument("transcript_path", path, "the absolute path of a .jsonl file")
-    return found
-
-
 def read_on(path: Path, place: Place, max_bytes: int) -> tuple[list[bytes], Place, bool]:
     """Return the whole lines that follow a place, as many as fit, but one at least; the place after
     them; and whether there is more.
@@ -105,7 +97,7 @@ def last_prompt(path: str) -> Message | None:
     A message without a time counts as said in 1970.
     """
     try:
-        with _opened(check_transcript(path)) as file:
+        with _opened(Path(path)) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
             lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
     except (BadArgument, NotFound, OSError):
@@ -117,10 +109,12 @@ def last_prompt(path: str) -> Message | None:
 def _opened(path: Path) -> BinaryIO:
     """Return a transcript opened for reading; no link is followed, no pipe waited for."""
     try:
+        if not path.is_absolute() or path.suffix != ".jsonl":
+            raise ValueError(f"{path} is no transcript")
         file = os.fdopen(os.open(path, OPEN_FLAGS), "rb")
     except FileNotFoundError:
         raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise BadArgument("transcript_path", str(path), OWN_FILE) from error
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
