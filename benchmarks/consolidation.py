@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.consolidate.extract import extract
-from vaultmind.consolidate.summarise import (
+from vaultmind.consolidate.levels import (
     Quote,
     Source,
     clean,

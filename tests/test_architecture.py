@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"terminal"}),
         frozenset({"options"}),
         frozenset({"made", "processes", "connect", "minion"}),
-        frozenset({"commands", "demo"}),
+        frozenset({"commands", "demo", "bundle"}),
         frozenset({"main"}),
     ),
     "index": (

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import zipfile
 from pathlib import Path
 
-from tests.cli.program import run
+from tests.cli.program import environment, run
 from tests.machine import Machine
+
+CLIENT = {"name": "test", "version": "1"}
 
 
 def test_a_check_of_a_copy_reads_every_note_first(tmp_path: Path) -> None:
@@ -55,3 +58,24 @@ def test_what_claude_and_chatgpt_keep_of_somebody_is_suggested_and_nothing_more(
         assert waiting.count(words) == 1 and "Work context" not in waiting
     brain = machine.vault / "VaultMind/agents/main/memory/brain.md"
     assert not brain.exists() or "Zeppelin" not in brain.read_text("utf-8")
+
+
+def test_a_bundle_starts_this_installation_for_the_vault_that_is_chosen(
+    machine: Machine, tmp_path: Path
+) -> None:
+    made = run(machine, "bundle", cwd=tmp_path, VAULTMIND_VAULT=str(machine.vault))
+    assert made.code == 0 and "vaultmind.mcpb" in made.out
+    with zipfile.ZipFile(tmp_path / "vaultmind.mcpb") as bundle:
+        bundle.extractall(tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
+    start = manifest["server"]["mcp_config"]
+    chosen = {"${__dirname}": str(tmp_path), "${user_config.vault}": str(machine.vault)}
+    chosen["${user_config.agent}"] = manifest["user_config"]["agent"]["default"]
+    command = [start["command"], *start["args"]]
+    for name, value in chosen.items():
+        command = [one.replace(name, value) for one in command]
+    ask = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ask}
+    env, words = environment(machine), f"{json.dumps(asked)}\n".encode()
+    told = subprocess.check_output(command, input=words, env=env, timeout=90)
+    assert json.loads(told)["result"]["serverInfo"]["name"] == "vaultmind"

@@ -14,8 +14,7 @@ from tests.memory.conftest import NOW, House
 from tests.waiting import until
 from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
 from vaultmind.consolidate.extract import extract
-from vaultmind.consolidate.levels import Levels
-from vaultmind.consolidate.summarise import of_session, of_sources
+from vaultmind.consolidate.levels import Levels, of_session, of_sources
 from vaultmind.consolidate.types import Candidate, Extraction, Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.memory.brain import parse_brain

@@ -21,16 +21,6 @@ def _outcomes(settled: list[Settled]) -> list[str]:
     return [one.outcome for one in settled]
 
 
-def test_a_line_that_a_person_typed_is_neither_replaced_nor_taken_away(bed: Bed) -> None:
-    typed = "# Brain\n\n## User\n\n- Lives in Gdańsk\n- Has a cat called Tola\n"
-    bed.put(bed.paths.brain("main"), typed)
-    session = bed.talk("I live in Kraków now. Forget that my cat is called Tola.")
-    moved = fact("Lives in Kraków", "UPDATE", replaces="Lives in Gdańsk")
-    done = _apply(bed, session, moved, fact("Has a cat called Tola", "DELETE"))
-    assert _outcomes(done) == ["suggested", "suggested"] and bed.brain() == typed
-    assert "Kraków" in bed.suggestions()
-
-
 def test_a_fact_without_a_message_that_says_it_is_suggested_at_most(bed: Bed) -> None:
     session = bed.talk("I like rye bread.")
     (done,) = _apply(bed, session, fact("Likes rye bread", "CORE", "s9"))

@@ -16,10 +16,10 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.models import FEATURES, Model, read_model
 from vaultmind.index.raw import Raw
 from vaultmind.learn.feedback import Judged, Line
-from vaultmind.learn.learning import Asks
+from vaultmind.learn.learning import Trained
 from vaultmind.learn.models import FOLDERS
-from vaultmind.learn.searching import MOST_LESSONS, heard_first, taught_by
-from vaultmind.learn.trial import Case, Trained
+from vaultmind.learn.searching import MOST_LESSONS, heard_first, search_learner, taught_by
+from vaultmind.learn.trial import Case
 from vaultmind.types import PERSON, Caller
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -113,8 +113,8 @@ def learn(app: App) -> Iterator[Callable[[list[Judged]], Trained]]:
     """Return what trains the ranker; nothing that it made is left afterwards."""
 
     def trained(said: list[Judged]) -> Trained:
-        (told,) = app.learning.ranker(Asks("", 20, False, PERSON), said)
-        return told
+        learner = search_learner(app.index.raw, said, lambda *_: None)
+        return app.learning.learn(learner, 20)
 
     yield trained
     for path in models(app):

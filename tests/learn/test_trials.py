@@ -19,10 +19,10 @@ from vaultmind.learn.planning import (
     MOST_ALIKE,
     Heard,
     learnt,
+    plan_learner,
     plan_lessons,
-    proposed,
 )
-from vaultmind.learn.trial import LEAST_TRIED, Case, Guard, Marks, rounds, verdict
+from vaultmind.learn.trial import LEAST_TRIED, Case, Guard, Marks, rounds, tried, verdict
 from vaultmind.planner.scorer import built_in
 
 
@@ -78,7 +78,7 @@ def lessons(count: int, **more: str) -> list[Case]:
 
 
 def test_no_training_more_than_doubles_or_halves_a_weight_or_turns_its_sign() -> None:
-    new = learnt(lessons(60), 1e-3).tolist()
+    new = learnt("code", lessons(60), 1e-3).tolist()
     for after, before in zip(new, CODE.weights.values(), strict=True):
         size = abs(after)
         if not before:
@@ -90,10 +90,11 @@ def test_no_training_more_than_doubles_or_halves_a_weight_or_turns_its_sign() ->
 
 def test_what_is_tried_was_not_learnt_by_what_it_is_tried_with() -> None:
     found = lessons(40)
-    made, first, told = proposed(found, CODE)
+    made, first, told = tried(plan_learner("code", found, CODE), None)
     assert told.lessons == 24
     assert first == found[:36]
-    assert [*made.weights.values()] == pytest.approx(learnt(found[:36]).tolist(), abs=1e-4)
+    new = learnt("code", found[:36]).tolist()
+    assert [*made.values()] == pytest.approx(new, abs=1e-4)
 
 
 def test_no_work_is_learnt_from_and_tried_on_in_one_round() -> None:
@@ -109,7 +110,7 @@ def test_no_work_is_learnt_from_and_tried_on_in_one_round() -> None:
     assert found
     for learnt_from, later in found:
         assert not {one.work for one in learnt_from} & {one.work for one in later}
-    assert proposed(cases, CODE)[2].lessons <= 8
+    assert tried(plan_learner("code", cases, CODE), None)[2].lessons <= 8
 
 
 def test_a_plan_of_the_future_teaches_nothing() -> None:
@@ -123,9 +124,19 @@ LOW, HIGH = Marks(0.4, 0.2, 0.4), Marks(0.6, 0.2, 0.6)
     ("active", "new", "guards", "said"),
     [
         ([LOW] * 20, [HIGH] * 20, [], "Better"),
-        ([LOW] * 20, [Marks(0.39, 0.2, 0.5)] * 20, [], "the other measure fell: MRR"),
+        (
+            [LOW] * 20,
+            [Marks(0.39, 0.2, 0.5)] * 20,
+            [],
+            "watched: MRR 0.400 to 0.390",
+        ),
         ([LOW] * 20, [Marks(0.4, 0.2, 0.404)] * 20, [], "Not better by 0.005"),
-        ([LOW] * 20, [Marks(0.6, 0.19, 0.6)] * 20, [], "the other measure fell: precision"),
+        (
+            [LOW] * 20,
+            [Marks(0.6, 0.19, 0.6)] * 20,
+            [],
+            "watched: precision 0.200 to",
+        ),
         ([LOW] * 20, [Marks(1.0, 0.2, 1.0)] + [LOW] * 19, [], "may be chance"),
         ([LOW] * 20, [HIGH] * 20, [Guard("all", 0.7, 0.68)], "all 0.700 to 0.680"),
         ([LOW], [HIGH], [], f"a trial needs {LEAST_TRIED}"),

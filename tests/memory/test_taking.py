@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from vaultmind.memory.forget.taking import (
     Wanted,
     without_bullets,
     without_messages,
-    without_properties,
     without_sentences,
 )
 from vaultmind.types import Message
@@ -80,26 +77,3 @@ def test_a_sentence_goes_with_the_characters_that_nobody_sees() -> None:
     fact = "- Aller\u00adgic to hazel\u2060nuts ^k3f9\n  - and badly\n- Bees\n"
     new = without_bullets(fact, PATH, HAZELNUTS)
     assert new == "- Bees\n"
-
-
-WANTED = Wanted(["Olga in Lublin"])
-CASES = {
-    "items": ("topics: [Olga in Lublin, bees]", "topics: [bees]"),
-    "link": ('t:\n  - "[[Olga in Lublin]]"\n  - żaba', "t: [żaba]"),
-    "mapping": ("meta:\n  where: Olga in Lublin\n  age: 12 # years", "meta: null"),
-    "one value": ("where: Olga in Lublin", "where: null"),
-    "one item": ("topics: [Olga in Lublin]", "topics: []"),
-    "together": ("names:\n  - Olga in\n  - Lublin", "names: []"),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_what_says_it_goes_and_every_other_byte_stays(name: str, newline: str) -> None:
-    before, after = (
-        f"---\nid: 007\n{text}\n\n# years\nweek: [ 1,2 ]\n---\nÓsemka: 12\n".replace("\n", newline)
-        for text in CASES[name]
-    )
-    new = without_properties(before, WANTED)
-    assert new == after
-    assert without_properties(after, WANTED) == after

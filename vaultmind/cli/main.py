@@ -17,7 +17,7 @@ from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside, show_err
 from vaultmind.errors import VaultMindError
 
 PURPOSES = {
-    "To begin": "demo init connect",
+    "To begin": "demo init connect bundle",
     "To find": "search fetch related",
     "To read for a task": "plan link unlink links explore delta refresh gain",
     "What was done for a task": "episode feedback model",
@@ -27,7 +27,7 @@ PURPOSES = {
     "The index": "status doctor index reindex",
     "Processes": "daemon mcp hook minion",
 }
-HANDMADE = {"demo": "demo", "connect": "connect", "minion": "minion",
+HANDMADE = {"demo": "demo", "connect": "connect", "bundle": "bundle", "minion": "minion",
             "daemon": "processes", "mcp": "processes", "hook": "processes"}  # fmt: skip
 """Commands with a terminal of their own: the module, imported when it is used."""
 GROUPS = {

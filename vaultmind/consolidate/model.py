@@ -13,11 +13,10 @@ from itertools import groupby
 from typing import Any, Literal
 
 from vaultmind import tokens
-from vaultmind.consolidate import summarise as built_in
-from vaultmind.consolidate.extract import WEIGHT, extract, likeliest, readings
+from vaultmind.consolidate import levels as built_in
+from vaultmind.consolidate.extract import WEIGHT, extract, likeliest, merge, readings
 from vaultmind.consolidate.ground import share_of, supported
-from vaultmind.consolidate.merge import merge
-from vaultmind.consolidate.summarise import Paragraph, Source, Summary
+from vaultmind.consolidate.levels import Paragraph, Source, Summary
 from vaultmind.consolidate.talk import GAP, Talk, read_talk, statement
 from vaultmind.consolidate.types import (
     SECTION_OF,

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from vaultmind.consolidate.extract import is_known
 from vaultmind.consolidate.ground import share_of, stands, supported, unsaid
-from vaultmind.consolidate.merge import is_known
 from vaultmind.consolidate.settle import bring_in, known_facts, retell
 from vaultmind.consolidate.talk import day_of, gives_orders, own_words
 from vaultmind.consolidate.types import (
@@ -26,9 +26,10 @@ from vaultmind.consolidate.types import (
     Work,
 )
 from vaultmind.index.when import with_dates
+from vaultmind.language.secrets import sensitive
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
-from vaultmind.memory.wording import pick, sensitive
+from vaultmind.memory.wording import pick
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.active import recap_block
 from vaultmind.session.files import read_session, recallable

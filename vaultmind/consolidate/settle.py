@@ -28,11 +28,11 @@ from vaultmind.consolidate.types import (
     Work,
 )
 from vaultmind.errors import VaultMindError, WriteFailed
+from vaultmind.language.secrets import sensitive
 from vaultmind.language.text import plain_sentences
 from vaultmind.memory.audit import EXTRACTED, REPORTED, settled_before, settled_words
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.suggestions import parse
-from vaultmind.memory.wording import sensitive
 from vaultmind.redact import mask
 from vaultmind.session import active
 from vaultmind.session.files import iso, plain_text, read_text, recallable

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
-from vaultmind.language.words import fold, letters_shared
+from vaultmind.language.words import Word, fold, letters_shared
 
 SHORT = 4
 """Letters of a part of a name that may stand for it."""
@@ -110,3 +110,28 @@ def sound(folded: str) -> str:
         heard = heard.replace(letters, said)
     heard = re.sub(r"i(?=[aeou])", "", heard)
     return re.sub(r"(.)\1+", r"\1", heard)
+
+
+# --- words, names among them ----------------------------------------------------------------
+
+
+@lru_cache(maxsize=100_000)
+def alike(one: Word, other: Word) -> bool:
+    """Tell whether two words are one: by form, or as one name in two scripts."""
+    if one.folded == other.folded or one.same(other):
+        return True
+    if one.folded.isascii() == other.folded.isascii():
+        return False
+    left, right = sound(one.folded), sound(other.folded)
+    shared = letters_shared(left, right)
+    return shared >= SHORT and max(len(left), len(right)) - shared < SHORT
+
+
+def covers(words: Sequence[Word], others: Sequence[Word]) -> bool:
+    """Tell whether each of some words is one of the others."""
+    return all(any(alike(word, other) for other in others) for word in words)
+
+
+def mutual(one: Sequence[Word], other: Sequence[Word]) -> bool:
+    """Tell whether two groups hold the same words."""
+    return covers(one, other) and covers(other, one)

@@ -259,18 +259,15 @@ class SearchFeedback:
 
     def fetched(self, caller: Caller, name: str, path: str = "", anchor: str = "") -> None:
         """Hear that a hit was fetched, by its id or path; `path` and `anchor`: where it stands."""
-        agent, line = (
-            self._agent_of(caller),
-            self._find(caller, {name.strip(), f"{path}{anchor}", path}),
-        )
-        try:
-            with self._lock:
-                new = line and line not in self._heard and self._may_name(agent, line)
-                if line and new and self._keeps(agent):
-                    self._heard.append(line)
-                    self._write(agent, replace(line, time=self._now()))
-        except (VaultMindError, OSError) as error:
-            log.warning("feedback on a search was not kept: %s", error)
+        agent, line = self._found(caller, {name.strip(), f"{path}{anchor}", path})
+        with self._lock:
+            if line is None or not agent or line in self._heard:
+                return
+            self._heard.append(line)
+            try:
+                self._write(agent, replace(line, time=self._now()))
+            except (VaultMindError, OSError) as error:
+                log.warning("feedback on a search was not kept: %s", error)
 
     def judge(self, caller: Caller, name: str, verdict: Verdict) -> tuple[Line, bool] | None:
         """Take a verdict down on the hit that a caller means by an id or a path.
@@ -279,10 +276,10 @@ class SearchFeedback:
         already; None where no search lately showed such a hit. Raises NotAllowed, what the gate
         raises.
         """
-        agent, found = self._agent_of(caller), self._find(caller, {name.strip()})
-        if not self._keeps(agent) or (found and not self._may_name(agent, found)):
+        agent, found = self._found(caller, {name.strip()})
+        if not agent:
             why = "is at autonomy 0, is not there, or may not name such a file"
-            raise NotAllowed(f"Nothing was kept: {agent} {why}.")
+            raise NotAllowed(f"Nothing was kept: {self._agent_of(caller)} {why}.")
         if found is None:
             return None
         line = replace(found, time=self._now(), signal=verdict, by=caller.kind)
@@ -308,25 +305,24 @@ class SearchFeedback:
                 log.warning("%s is not learnt from: %s", path, error)
         return found
 
-    def _recent(self, caller: Caller) -> list[Line]:
-        """Return what a caller was shown lately, the last search first."""
-        now = self._clock().timestamp()
+    def _found(self, caller: Caller, names: set[str]) -> tuple[str, Line | None]:
+        """Return whose feedback it is, and the hit that the caller was shown last by one of some
+        names: an id, a place, else a path.
+
+        Nobody's where nothing may be kept of it.
+        """
+        agent, now = self._agent_of(caller), self._clock().timestamp()
         with self._lock:
             own = [line for who, line in self._shown if who == caller.name]
-        return [one for one in own if -1 < now - one.moment <= WITHIN_SECONDS]
-
-    def _find(self, caller: Caller, names: set[str]) -> Line | None:
-        """Return the hit that was shown last by one of some names: an id, a place, else a path."""
-        recent = self._recent(caller)
+        recent = [one for one in own if -1 < now - one.moment <= WITHIN_SECONDS]
         exact = (it for it in recent if names & {it.hit, f"{it.path}{it.anchor}"})
-        return next(exact, None) or next((it for it in recent if it.path in names), None)
+        found = next(exact, None) or next((it for it in recent if it.path in names), None)
+        named = (found.path, found.anchor, found.hit) if found else ()
+        is_kept = self._keeps(agent) and all(map(may_name(self._paths, agent), named))
+        return agent if is_kept else "", found
 
     def _keeps(self, agent: str) -> bool:
         return agent in self._paths.agent_names() and self.gate.keeps_records(agent)
-
-    def _may_name(self, agent: str, line: Line) -> bool:
-        """Tell whether a hit may stand in an agent's memory, by all that names it."""
-        return all(map(may_name(self._paths, agent), (line.path, line.anchor, line.hit)))
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")
@@ -337,12 +333,10 @@ class SearchFeedback:
         first = self._clock().timestamp() - self._days * 86_400
 
         def change(file: FileText | None) -> str | None:
-            every = file.text.splitlines() if file else []
-            oldest = read_line(every[0]) if every else None
-            if len(every) <= 2 * MOST_LINES and oldest and oldest.moment >= first:
+            lines = read_lines(file.text) if file else []
+            if len(lines) <= 2 * MOST_LINES and lines[:1] and lines[0].moment >= first:
                 return None
-            kept = [it for raw in every if (it := read_line(raw)) and it.moment >= first]
-            return "".join(map(written, kept[-MOST_LINES:]))
+            return "".join(map(written, [it for it in lines if it.moment >= first][-MOST_LINES:]))
 
         with self._lock:
             self.gate.append(path, written(line))

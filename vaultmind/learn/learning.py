@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
 from vaultmind.episodes.types import TASK
 from vaultmind.errors import VaultMindError
+from vaultmind.heavy import step_back
 from vaultmind.index.models import MODEL_KINDS, ModelKind
-from vaultmind.learn.models import STUFFS, Models
-from vaultmind.learn.trial import LEAST_TRIED, Case, Proposal, Trained, too_few
+from vaultmind.learn.models import STUFFS, Models, new_model
+from vaultmind.learn.trial import LEAST_TRIED, Learner, Verdict, too_few, tried
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
@@ -28,15 +27,32 @@ from vaultmind.vault.files import VaultReader
 
 if TYPE_CHECKING:
     from vaultmind.index.index import Index
-    from vaultmind.learn.feedback import Judged, SearchFeedback
+    from vaultmind.learn.feedback import SearchFeedback
     from vaultmind.learn.planning import Heard
     from vaultmind.memory.gate import Gate
 
 JobState = Literal["running", "done", "failed", "cancelled"]
 CLOSE_SECONDS = 10.0
-LOWEST_PRIORITY = 19
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What came of a training, of one kind of model and for one thing that it ranks."""
+
+    kind: ModelKind
+    of: str
+    """`code`, `notes`; an embedder's name."""
+    why: str
+    """In words: why it is in use now, or is not."""
+    id: str = ""
+    """Of the new model; empty where none was made."""
+    lessons: int = 0
+    rows: int = 0
+    """Candidates of these lessons."""
+    activated: bool = False
+    verdict: Verdict | None = None
 
 
 @dataclass(slots=True)
@@ -62,18 +78,6 @@ class Job:
 
 class Cancelled(Exception):
     """The work was asked to end."""
-
-
-class Asks(NamedTuple):
-    """What a training is asked for."""
-
-    since: str
-    """The day from which on lessons are taken; empty for all."""
-    least: int
-    """Fewer lessons make no model."""
-    force: bool
-    """Whether a model is put into use whatever its trial says."""
-    asked: Caller
 
 
 class Learning:
@@ -111,9 +115,10 @@ class Learning:
             if self._ends.is_set():
                 return replace(job, state="cancelled", ended=job.started)
             first = (self._clock() - timedelta(days=since_days)).date().isoformat()
-            asks = Asks(first if since_days else "", least, force_activate, asked)
+            first = first if since_days else ""
+            learn = partial(self.learn, least=least, force=force_activate, asked=asked)
             self.last = job
-            self._thread = threading.Thread(target=self._run, args=(job, asks), daemon=True)
+            self._thread = threading.Thread(target=self._run, args=(job, first, learn), daemon=True)
             self._thread.start()
             return job
 
@@ -129,16 +134,14 @@ class Learning:
             self._ends.set()
         self.wait(CLOSE_SECONDS)
 
-    def _run(self, job: Job, asks: Asks) -> None:
-        if sys.platform == "linux":  # where a thread has a priority of its own
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
+    def _run(self, job: Job, since: str, learn: Callable[[Learner], Trained]) -> None:
+        step_back()
         results = list[Trained]()
         state: JobState = "failed"
         try:
             for one in (it for it in MODEL_KINDS if job.kind in (it, "all")):
                 try:
-                    results += (self.planner if one == "planner" else self.ranker)(asks)
+                    results += map(learn, self._learners(one, since))
                 except VaultMindError as fault:  # it keeps the other kind from nothing
                     log.warning("the %s was not trained: %s", one, fault)
                     results.append(Trained(one, "", f"It could not be trained: {fault}"))
@@ -150,57 +153,46 @@ class Learning:
             job.error = f"{type(fault).__name__}: {fault}"
         job.ended, job.doing, job.state = self._now(), "", state
 
-    def planner(self, asks: Asks) -> list[Trained]:
-        """Learn from episodes since a day, for each sort of source of which there are any."""
-        from vaultmind.learn.planning import new_planner, plan_lessons
+    def _learners(self, kind: ModelKind, since: str) -> list[Learner]:
+        """Return what can learn from what was heard since a day; of plans, each sort of source."""
+        if kind == "ranker":
+            from vaultmind.learn.searching import search_learner
 
-        now, done = self._clock(), list[Trained]()
-        cases = plan_lessons(self._heard(asks.since), now)
-        for of in STUFFS:
-            mine = [one for one in cases if one.of == of]
-            if mine or (of == STUFFS[0] and not cases):
-                self._step(f"learning for sources of {of}")
-                propose = partial(new_planner, mine, self.models.weights(of))
-                done.append(self._concluded("planner", of, mine, propose, asks))
-        return done
-
-    def ranker(self, asks: Asks, judged: Sequence[Judged] | None = None) -> list[Trained]:
-        """Learn from verdicts on searches since a day, or from those given."""
-        from vaultmind.learn.searching import ask_again, new_ranker
-
-        scenes = self._index.raw
-        if judged is None:
             judged = self._feedback.judged(self._files.paths.agent_names())
-        told = [one for one in judged if one.time >= asks.since]
-        of, cases = ask_again(scenes, told, self._step)
+            told = [one for one in judged if one.time >= since]
+            return [search_learner(self._index.raw, told, self._step)]
+        from vaultmind.learn.planning import plan_learner, plan_lessons
 
-        def propose(seen: datetime | None, now: datetime) -> Proposal:
-            return new_ranker(scenes, cases, seen, now, self._step)
+        cases = plan_lessons(self._heard(since), self._clock())
+        each = {of: [one for one in cases if one.of == of] for of in STUFFS}
+        some = [of for of in STUFFS if each[of]] or STUFFS[:1]
+        return [plan_learner(of, each[of], self.models.weights(of)) for of in some]
 
-        return [self._concluded("ranker", of, cases, propose, asks)]
+    def learn(
+        self, learner: Learner, least: int, *, force: bool = False, asked: Caller = PERSON
+    ) -> Trained:
+        """Make a model if there are at least so many lessons; keep it, and use it if it is better.
 
-    def _concluded(
-        self, kind: ModelKind, of: str, cases: Sequence[Case],
-        propose: Callable[[datetime | None, datetime], Proposal], asks: Asks,
-    ) -> Trained:  # fmt: skip
-        """Have a model made of cases, if there are enough; keep it, and use it if it is better.
-
-        It is tried on nothing from before what a model in use has seen.
+        It is tried on nothing from before what a model in use has seen. With `force` it is used
+        whatever its trial says.
         """
+        kind, of, cases = learner.kind, learner.of, learner.cases
         rows = sum(len(one.places) for one in cases)
         told = Trained(kind, of, "", lessons=len(cases), rows=rows)
-        least, force = max(1, asks.least), asks.force
+        least = max(1, least)
         if len(cases) < least:
             return replace(told, why=f"{counted(len(cases), 'lesson')}: it takes {least}.")
         seen = None if force else self.models.seen(kind, of)
         unseen = len({one.work for one in cases if seen is None or one.time > seen})
         if seen is not None and unseen < LEAST_TRIED:
             return replace(told, why=too_few(unseen))
-        id, text, verdict = propose(seen, self._clock())
+        self._step(f"learning the {kind} for {of}")
+        weights, learnt_on, verdict = tried(learner, seen)
+        id, text = new_model(learner, weights, learnt_on, verdict, self._clock())
         self.models.keep(kind, id, text)
         why = verdict.why if verdict.better or not force else f"Used all the same. {verdict.why}"
         if used := verdict.better or force:
-            self.models.activate(id, why="in use after a training", asked=asks.asked)
+            self.models.activate(id, why="in use after a training", asked=asked)
         return replace(told, id=id, why=why, verdict=verdict, activated=used)
 
     def _heard(self, since: str) -> Iterator[Heard]:

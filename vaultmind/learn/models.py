@@ -15,11 +15,10 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,20 +27,10 @@ from pydantic import BaseModel, Field
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import ConfigError, NotFound
 from vaultmind.index import models as rankers
-from vaultmind.index.models import (
-    ACTIVE,
-    SHIPPED_ID,
-    WORDS,
-    Active,
-    ModelKind,
-    Switch,
-    active_text,
-    parsed,
-    read_active,
-    read_checked,
-    registry_of,
-)
+from vaultmind.index.models import ACTIVE, SHIPPED_ID, WORDS, Active, Model, ModelKind, Switch
+from vaultmind.learn.trial import PASSED, Case, Learner, Verdict
 from vaultmind.planner.scorer import MAX_WEIGHT, Stuff, Weights, built_in
+from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText
@@ -54,8 +43,10 @@ STUFFS: tuple[Stuff, ...] = ("code", "notes")
 FOLDERS: Mapping[ModelKind, str] = {"planner": "models/planner", "ranker": "models/ranker"}
 SHIPPED = "shipped-"
 """Before `code`, `notes`, an embedder's name: the id of a model that comes with the program."""
-TRIAL, PASSED = "trial", "passed"
-"""What of a model's scores tells that it was put into use for having been better."""
+TRIAL = "trial"
+"""What came of a model's trial, among its scores."""
+ON_SEARCHES = "on searches, up to"
+"""By which a ranker is known that was learnt here."""
 HEARD_UNTIL = "heard until "
 """Before when the latest search was that a ranker learnt from or was tried on."""
 MOST_FILES = 500
@@ -92,7 +83,7 @@ class ModelRow:
     kind: ModelKind
     of: str
     """`code`, `notes`; an embedder's name, or `words` without one."""
-    active: bool
+    active: bool = False
     created: str = ""
     learnt_on: tuple[str, ...] = ()
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -108,10 +99,31 @@ class ModelRow:
         return self.id if self.path else SHIPPED_ID
 
 
-def id_of(of: str, now: datetime, weights: Mapping[str, float]) -> str:
-    """Return a model's id: what it ranks, its day, and a mark of its content."""
-    content = json.dumps(dict(weights), sort_keys=True)
-    return f"{of}-{now:%Y-%m-%d}-{hashlib.sha256(content.encode()).hexdigest()[:6]}"
+def new_model(
+    learner: Learner, weights: Mapping[str, float], cases: Sequence[Case], told: Verdict,
+    now: datetime,
+) -> tuple[str, str]:  # fmt: skip
+    """Return the id of a new model and its file: weights, their trial, what `cases` taught them.
+
+    It says nothing of what it learnt from but counts and days.
+    """
+    kind, of, (what, work) = learner.kind, learner.of, learner.nouns
+    mark = hashlib.sha256(json.dumps(dict(weights), sort_keys=True).encode()).hexdigest()[:6]
+    name, seen = f"{of}-{now:%Y-%m-%d}-{mark}", learner.cases[-1].time.isoformat()
+    works = len({one.work for one in cases})
+    about = f"{counted(len(cases), what)} for {counted(works, work)}"
+    if kind == "planner":
+        days = f"{cases[0].time:%Y-%m-%d} to {cases[-1].time:%Y-%m-%d}"
+        return name, Learned(
+            name=name, of=stuff_of(of) or "notes", created=now.isoformat(timespec="seconds"),
+            learnt_on=(about, days), seen=seen, scores=told.scores(), weights=dict(weights),
+        ).model_dump_json(indent=1) + "\n"  # fmt: skip
+    learnt_on = (about, f"{ON_SEARCHES} {now:%Y-%m-%d}", f"{HEARD_UNTIL}{seen}")
+    embedder = "" if of == WORDS else of
+    spread = {it: rankers.shipped(embedder).spread.get(it, 1.0) for it in weights}
+    scores = {TRIAL: told.scores()}
+    scores |= {it.name: {"MRR": it.after, "MRR before": it.before} for it in told.guards}
+    return name, rankers.model_text(Model(name, embedder, weights, spread, learnt_on, scores))
 
 
 def stuff_of(weights: str) -> Stuff | None:
@@ -125,15 +137,17 @@ def read_learned(path: Path) -> Learned:
     Raises ConfigError, which names the file, the field and what is allowed.
     """
     name = f"The planner's model {path}"
-    if path.is_symlink():
-        raise ConfigError(f"{name} is a link.")
-    told = read_checked(path, Learned, name)
+    told = rankers.read_checked(path, Learned, name)
     known = built_in(told.of).weights  # an older program may have known others
     weights = {name: weight for name, weight in told.weights.items() if name in known}
     if stuff_of(path.stem) != told.of or not weights:
         raise ConfigError(f"{name} is not named for {told.of}, or weighs no feature of it.")
     update = {"name": path.stem, "seen": told.seen or told.created, "weights": weights}
     return told.model_copy(update=update)
+
+
+Change = Callable[[Active], tuple[Mapping[str, str], Sequence[Switch]]]
+"""Returns, of what is in use, what is in use instead, and the changes that can be taken back."""
 
 
 class Models:
@@ -153,18 +167,23 @@ class Models:
 
     def faults(self) -> tuple[str, ...]:
         """Return what is wrong with files that were left out, in words."""
-        told = [*(self._weights(of)[1] for of in STUFFS), *registry_of(self._folder).faults]
+        told = [*(self._weights(of)[1] for of in STUFFS), *rankers.registry_of(self._folder).faults]
         return tuple(dict.fromkeys(filter(None, told)))
 
     def rows(self) -> tuple[ModelRow, ...]:
         """Return the models there are, the shipped ones first."""
-        rows = [*self._planners(), *self._rankers()]
-        return tuple(sorted(rows, key=lambda one: (bool(one.path), one.kind, one.id)))
+        rows = [*self._shipped(), *self._own()]
+        active, there = (
+            rankers.read_active(self._folder),
+            {(it.kind, it.of, it.named) for it in rows},
+        )
 
-    def in_use(self, kind: ModelKind, of: str) -> str:
-        """Return the id in use for what is ranked, as `active.json` has it."""
-        rows = (one for one in self.rows() if one.active and (one.kind, one.of) == (kind, of))
-        return next((one.named for one in rows), SHIPPED_ID)
+        def is_used(one: ModelRow) -> bool:
+            named = active.of(one.kind).get(one.of, SHIPPED_ID)
+            return one.named == (named if (one.kind, one.of, named) in there else SHIPPED_ID)
+
+        rows.sort(key=lambda one: (bool(one.path), one.kind, one.id))
+        return tuple(replace(one, active=is_used(one)) for one in rows)
 
     def seen(self, kind: ModelKind, of: str) -> datetime | None:
         """Return of when the latest lesson was that a model in use learnt from or was tried on.
@@ -179,8 +198,7 @@ class Models:
 
     def keep(self, kind: ModelKind, model_id: str, text: str) -> None:
         """Store a model that is not in use (yet)."""
-        path = f"{self._paths.memory_dir}/{FOLDERS[kind]}/{model_id}.json"
-        self._gate.save(path, lambda file: text, PERSON, "a model is kept")
+        self._gate.save(self._path(kind, model_id), lambda file: text, PERSON, "a model is kept")
 
     def activate(
         self, model_id: str, caller: Caller = PERSON, *, why: str = "in use",
@@ -192,21 +210,21 @@ class Models:
         an agent.
         """
         with self._lock:
-            row = next((one for one in self.rows() if one.id == model_id), None)
+            rows = self.rows()
+            row = next((one for one in rows if one.id == model_id), None)
             if row is None:
                 told = "; ".join(fault for fault in self.faults() if model_id in fault)
                 raise NotFound(
                     f"There is no model {model_id!r} that can be used. {told}".strip(),
                     hint="`vaultmind model status` lists those there are.",
                 )
-            kind, of, new, now = row.kind, row.of, row.named, self.in_use(row.kind, row.of)
-            if now != new:
-                switch = Switch(kind, {of: now}, self._clock().isoformat(timespec="seconds"))
-
-                def change(old: Active) -> Active:
-                    return replace(_with(old, kind, {of: new}), before=(*old.before, switch))
-
-                self._switch(change, caller, why)
+            kind, of = row.kind, row.of
+            used = (it.named for it in rows if it.active and (it.kind, it.of) == (kind, of))
+            if not row.active:
+                was = {of: next(used, SHIPPED_ID)}
+                switch = Switch(kind, was, self._clock().isoformat(timespec="seconds"))
+                new = {of: row.named}
+                self._switch(kind, lambda old: (new, (*old.before, switch)), caller, why)
                 self._tell_audit(asked or caller, f"{why}: {model_id}")
             return replace(row, active=True)
 
@@ -220,17 +238,16 @@ class Models:
         """
         with self._lock:
 
-            def change(old: Active) -> Active:
+            def back(old: Active) -> tuple[Mapping[str, str], Sequence[Switch]]:
                 last = next((one for one in reversed(old.before) if one.kind == kind), None)
                 if last is None:
                     raise NotFound(
                         f"No change of the {kind}'s models is left to be taken back.",
                         hint="`vaultmind model status` tells what is in use.",
                     )
-                before = tuple(one for one in old.before if one is not last)
-                return replace(_with(old, kind, last.was), before=before)
+                return last.was, [one for one in old.before if one is not last]
 
-            self._switch(change, caller, f"the {kind}'s models are as before")
+            self._switch(kind, back, caller, f"the {kind}'s models are as before")
             rows = tuple(one for one in self.rows() if one.kind == kind and one.active)
             self._tell_audit(asked or caller, f"taken back: {', '.join(one.id for one in rows)}")
             return rows
@@ -241,12 +258,15 @@ class Models:
         if home := next((it for it in (asked.agent, self._home, *agents) if it in agents), None):
             self._gate.told(asked, home, "model", f"{self._paths.memory_dir}/{ACTIVE}", said)
 
-    def _switch(self, change: Callable[[Active], Active], caller: Caller, reason: str) -> None:
+    def _switch(self, kind: ModelKind, change: Change, caller: Caller, reason: str) -> None:
         """Replace `active.json` as a whole; one that cannot be understood names nothing."""
 
         def edit(file: FileText | None) -> str:
-            old = parsed(file.text) if file is not None else Active()
-            return active_text(change(Active() if old.fault else old))
+            old = rankers.parsed(file.text) if file is not None else Active()
+            old = Active() if old.fault else old
+            now, before = change(old)
+            planner, ranker = ({**old.of(it), **(now if it == kind else {})} for it in FOLDERS)
+            return rankers.active_text(Active(planner, ranker, tuple(before)))
 
         self._gate.save(f"{self._paths.memory_dir}/{ACTIVE}", edit, caller, reason)
 
@@ -254,7 +274,7 @@ class Models:
 
     def _weights(self, of: Stuff) -> tuple[Weights, str]:
         """Return the weights that `active.json` names, or the shipped ones and why."""
-        active, shipped = read_active(self._folder), built_in(of)
+        active, shipped = rankers.read_active(self._folder), built_in(of)
         name = active.planner.get(of, SHIPPED_ID)
         if name == SHIPPED_ID:
             return shipped, active.fault
@@ -267,41 +287,32 @@ class Models:
         merged = {**shipped.weights, **learned.weights}
         return Weights(learned.name, merged, shipped.words, learned.learnt_on), ""
 
-    def _planners(self) -> Iterator[ModelRow]:
-        in_use = {of: self.weights(of).name for of in STUFFS}
+    @staticmethod
+    def _shipped() -> Iterator[ModelRow]:
         for of in STUFFS:
-            own = built_in(of)
+            yield ModelRow(f"{SHIPPED}{of}", "planner", of, learnt_on=built_in(of).learnt_on)
+        for stem in (one.stem for one in rankers.SHIPPED.glob("*.json")):
+            model = rankers.shipped("" if stem == WORDS else stem)
             yield ModelRow(
-                f"{SHIPPED}{of}", "planner", of, in_use[of] == own.name, "", own.learnt_on
+                f"{SHIPPED}{stem}", "ranker", stem, learnt_on=model.trained_on, scores=model.scores
             )
-        folder = self._folder / FOLDERS["planner"]
-        inside = not (folder.is_symlink() or folder.parent.is_symlink())
-        for path in islice(sorted(folder.glob("*.json")), MOST_FILES if inside else 0):
+
+    def _own(self) -> Iterator[ModelRow]:
+        for path in sorted((self._folder / FOLDERS["planner"]).glob("*.json"))[:MOST_FILES]:
             with suppress(ConfigError):  # told where it is in use; else it is as if not there
                 one = read_learned(path)
                 yield ModelRow(
-                    one.name, "planner", one.of, in_use[one.of] == one.name, one.created,
-                    one.learnt_on, {TRIAL: one.scores} if one.scores else {},
-                    f"{self._paths.memory_dir}/{FOLDERS['planner']}/{one.name}.json", one.seen,
+                    one.name, "planner", one.of, created=one.created, learnt_on=one.learnt_on,
+                    scores={TRIAL: one.scores} if one.scores else {},
+                    path=self._path("planner", one.name), seen=one.seen,
                 )  # fmt: skip
-
-    def _rankers(self) -> Iterator[ModelRow]:
-        registry = registry_of(self._folder)
-        stems = sorted(one.stem for one in rankers.SHIPPED.glob("*.json"))
-        own = {f"{SHIPPED}{it}": (it, rankers.shipped("" if it == WORDS else it)) for it in stems}
-        named = {it: (model.embedder or WORDS, model) for it, model in registry.named.items()}
-        for id, (of, model) in {**own, **named}.items():
-            seen = (one for one in model.trained_on if one.startswith(HEARD_UNTIL))
-            path = f"{self._paths.memory_dir}/{FOLDERS['ranker']}/{id}.json"
+        for name, model in rankers.registry_of(self._folder).named.items():
+            seen = next((it for it in model.trained_on if it.startswith(HEARD_UNTIL)), "")
             yield ModelRow(
-                id, "ranker", of, registry.choose(model.embedder) is model, "", model.trained_on,
-                model.scores, path if id in named else "",
-                next(seen, "").removeprefix(HEARD_UNTIL),
+                name, "ranker", model.embedder or WORDS, learnt_on=model.trained_on,
+                scores=model.scores, path=self._path("ranker", name),
+                seen=seen.removeprefix(HEARD_UNTIL),
             )  # fmt: skip
 
-
-def _with(old: Active, kind: ModelKind, now: Mapping[str, str]) -> Active:
-    """Return what is in use after a change."""
-    if kind == "planner":
-        return replace(old, planner={**old.planner, **now})
-    return replace(old, ranker={**old.ranker, **now})
+    def _path(self, kind: ModelKind, model_id: str) -> str:
+        return f"{self._paths.memory_dir}/{FOLDERS[kind]}/{model_id}.json"

@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,12 +30,10 @@ import numpy as np
 
 from vaultmind.episodes.types import Episode, Offer, Result, time_of
 from vaultmind.index.columns import Floats
-from vaultmind.index.training import Lesson
 from vaultmind.index.training import train as fitted
-from vaultmind.learn.models import PASSED, Learned, id_of, stuff_of
-from vaultmind.learn.trial import Case, Proposal, Verdict, tried
+from vaultmind.learn.models import stuff_of
+from vaultmind.learn.trial import Case, Learner
 from vaultmind.planner.scorer import Stuff, Weights, built_in
-from vaultmind.plural import counted
 
 PULL = 200.0
 """How many lessons the weights count as that come with the program."""
@@ -46,7 +45,6 @@ FREE_ROOM = 1.0
 """How far from 0 a weight may go that comes as 0: of what no two histories have in common."""
 MOST_SCALE = 10.0
 _LITTLE = 1e-3
-_DIGITS = 4
 EDITED, READ = 1.0, 0.3
 """How right a file is that was edited, that was only read."""
 WORTH: Mapping[Result, float] = {"success": 1.0, "partial": 0.5, "unknown": 0.0, "failed": 0.0}
@@ -101,14 +99,9 @@ def _of_episode(heard: Heard, now: datetime) -> list[Case]:
         rows = [[offer.files[path].get(name, 0.0) for name in names] for path in paths]
         features = np.nan_to_num(np.array(rows, np.float32), posinf=0.0, neginf=0.0)
         fades = 0.5 ** ((now - time).total_seconds() / HALF_LIFE_SECONDS)
-        cases.append(
-            Case(
-                of, work, time, tuple(paths),
-                features.clip(-MOST_FEATURE, MOST_FEATURE),
-                np.array([right[path] for path in paths], np.float32),
-                worth * fades,
-            )
-        )  # fmt: skip
+        share = np.array([right[path] for path in paths], np.float32)
+        clipped = features.clip(-MOST_FEATURE, MOST_FEATURE)
+        cases.append(Case(clipped, share, worth * fades, of, work, time, tuple(paths)))
     return [replace(one, weight=one.weight / len(cases)) for one in cases]
 
 
@@ -132,64 +125,26 @@ def _right(episode: Episode, offer: Offer) -> dict[str, float]:
 # --- training ---
 
 
-def new_planner(
-    cases: Sequence[Case], active: Weights, seen: datetime | None, now: datetime
-) -> Proposal:
-    """Return a model learnt from lessons of one sort of source, oldest first, and its trial.
-
-    It says where it is from, and nothing of what it learnt from.
-    """
-    of = _stuff(cases)
-    new, learnt_on, told = proposed(cases, active, seen)
-    scores = {"lessons": float(told.lessons), "sure": told.sure, PASSED: float(told.better)}
-    for name in ("mrr", "precision", "average"):
-        scores[f"{name}_before"] = getattr(told.before, name)
-        scores[name] = getattr(told.after, name)
-    tasks = counted(len({one.work for one in learnt_on}), "task")
-    model = Learned(
-        name=id_of(of, now, new.weights),
-        of=of,
-        created=now.isoformat(timespec="seconds"),
-        learnt_on=(
-            f"{counted(len(learnt_on), 'plan')} for {tasks}",
-            f"{learnt_on[0].time:%Y-%m-%d} to {learnt_on[-1].time:%Y-%m-%d}",
-        ),
-        seen=cases[-1].time.isoformat(),
-        scores={name: round(value, _DIGITS) for name, value in scores.items()},
-        weights=dict(new.weights),
-    )
-    return model.name, model.model_dump_json(indent=1) + "\n", told
+def plan_learner(of: Stuff, cases: Sequence[Case], active: Weights) -> Learner:
+    """Return what learns from lessons of one sort of source, beside the weights that rank now."""
+    names = [*built_in(of).weights]
+    in_use = np.array([active.weights.get(one, 0.0) for one in names], np.float32)
+    return Learner("planner", of, ("plan", "task"), cases, names, in_use, partial(learnt, of))
 
 
-def _stuff(cases: Sequence[Case]) -> Stuff:
-    return "code" if cases[0].of == "code" else "notes"
-
-
-def proposed(
-    cases: Sequence[Case], active: Weights, seen: datetime | None = None
-) -> tuple[Weights, Sequence[Case], Verdict]:
-    """Return new weights of some lessons, what they were learnt from and what came of a trial."""
-    prior = built_in(_stuff(cases))
-    in_use = np.array([active.weights.get(one, 0.0) for one in prior.weights], np.float32)
-    new, first, told = tried(cases, in_use, seen, learnt)
-    weights = dict(zip(prior.weights, new.round(_DIGITS).tolist(), strict=True))
-    return Weights("", weights, prior.words), first, told
-
-
-def learnt(cases: Sequence[Case], pull: float = PULL) -> Floats:
+def learnt(of: Stuff, cases: Sequence[Case], pull: float = PULL) -> Floats:
     """Return weights that some lessons of one sort of source moved from those it came with.
 
     Deterministic; at least one lesson must be given. The weights that came count as `pull` lessons.
     """
-    base = np.array([*built_in(_stuff(cases)).weights.values()])
-    lessons = [Lesson(one.features, one.right, one.weight) for one in cases]
+    base = np.array([*built_in(of).weights.values()])
     # Scores are scaled first so that they surprise least, which changes no order: else the lessons
     # would move the weights' size, on which the packing relies, before they move what ranks.
     scores = [(one.features @ base).astype(np.float32)[:, None] for one in cases]
-    alone = [replace(one, features=each) for one, each in zip(lessons, scores, strict=True)]
+    alone = [replace(one, features=each) for one, each in zip(cases, scores, strict=True)]
     scale = min(MOST_SCALE, max(1 / MOST_SCALE, float(fitted(alone, _LITTLE)[0][0])))
     l2 = pull / sum(one.weight for one in cases)
-    value = fitted(lessons, l2, (base * scale).astype(np.float32))[0] / scale
+    value = fitted(cases, l2, (base * scale).astype(np.float32))[0] / scale
     # As far from what it was as one training may move a weight; its sign stays.
     size = np.abs(base)
     most = np.maximum(size * MOST_TIMES, LEAST_ROOM)

@@ -15,20 +15,19 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from functools import cache
 
 import numpy as np
 
 from vaultmind.episodes.types import time_of
 from vaultmind.index.columns import Floats
-from vaultmind.index.models import FEATURES, WITHOUT_MEANING, WORDS, Model, model_text, shipped
+from vaultmind.index.models import FEATURES, WITHOUT_MEANING, WORDS, Model, shipped
 from vaultmind.index.raw import Raw, Seen
 from vaultmind.index.training import Lesson
 from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded
-from vaultmind.learn.models import HEARD_UNTIL, PASSED, TRIAL, id_of
-from vaultmind.learn.trial import Case, Guard, Proposal, Steps, mean_of, tried
-from vaultmind.plural import counted
+from vaultmind.learn.models import ON_SEARCHES
+from vaultmind.learn.trial import NEVER, Case, Guard, Learner, Steps, mean_of
 from vaultmind.types import PERSON, Caller, Chunk, Kind
 
 MOST_LESSONS = 600
@@ -58,52 +57,46 @@ PULL = 3.0
 """How strongly weights are pulled to those in use besides, as if by so many lessons."""
 LEAST_SCALE = 0.2
 """Of what matching counts beside a taste: it is never turned around."""
-ON_SEARCHES = "on searches, up to"
-"""By which a model is known that was learnt here."""
 GUARD = "questions made of the vault"
 STAYING = "their first answers, which should stay"
 MOST_WORDS, LEAST_WORDS, LONGEST = 6, 3, 200
 """Of a question and of a sentence that one is made of: words that tell something, and letters."""
-NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def new_ranker(
-    scenes: Raw, told: Sequence[Case], seen: datetime | None, now: datetime, steps: Steps
-) -> Proposal:
-    """Return a ranker learnt from verdicts on searches with one embedder, oldest first.
+def search_learner(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> Learner:
+    """Return what learns from verdicts on searches with the embedder that most are asked with now.
 
-    What is learnt is tried on the later verdicts and on the guards, against what is in use. It is
-    learnt on top of the model that has no taste yet: else trainings would go a little further each
-    time, until nothing stays. Raises Cancelled, IndexUnavailable.
+    It learns on top of the model that has no taste yet: else trainings would go a little further
+    each time, until nothing stays.
     """
-    embedder, name = told[0].of, told[0].of.partition("-")[0]
-    own = [one for one in _self_made(scenes, steps) if one.of == embedder]
-    steps("learning")
+    found, heard = list[Case](), heard_first(judged)
+    for number, one in enumerate(heard):
+        steps("asking again what was asked", number, len(heard))
+        caller = Caller("agent", one.agent) if one.by == "agent" else PERSON
+        seen = scenes.seen(one.query, caller)
+        if seen is not None and (taught := taught_by(one, seen, scenes)) is not None:
+            found.append(taught)
+    counts = Counter(one.of for one in found)  # while one loads, some go without
+    ((embedder, _),) = counts.most_common(1) or (("", 0),)
+    cases = sorted((one for one in found if one.of == embedder), key=lambda one: one.time)
     active = scenes.active(embedder)
-    base = shipped(embedder) if any(ON_SEARCHES in it for it in active.trained_on) else active
+    has_taste = any(ON_SEARCHES in it for it in active.trained_on)
     names = [it for it in FEATURES if embedder or it in WITHOUT_MEANING]
-    in_use, prior = _weights(active, names), _weights(base, names)
+    prior = _weights(shipped(embedder) if has_taste else active, names)
+
+    @cache
+    def own() -> list[Case]:
+        return [one for one in _self_made(scenes, steps) if one.of == embedder]
 
     def guards(weights: Floats) -> list[Guard]:
-        half = own[1::2]
+        half = own()[1::2]
         stays = Guard(STAYING, 1.0, _kept(half, prior, weights), 1.0 - KEPT_IN_TRIAL)
         return [Guard(GUARD, _mrr(half, prior), _mrr(half, weights)), stays] if half else []
 
-    weights, first, found = tried(
-        told, in_use, seen, lambda some: _learnt(some, own, prior, names), guards
-    )
-    features = dict(zip(names, weights.tolist(), strict=True))
-    learnt_on = (
-        f"{counted(len(first), 'verdict')} {ON_SEARCHES} {now:%Y-%m-%d}",
-        f"{HEARD_UNTIL}{told[-1].time.isoformat()}",
-    )
-    scores = {
-        TRIAL: {PASSED: float(found.better)},
-        "later searches": {"MRR": found.after.mrr, "MRR before": found.before.mrr},
-        **{one.name: {"MRR": one.after, "MRR before": one.before} for one in found.guards},
-    }
-    id, spread = id_of(name or WORDS, now, features), {it: base.spread.get(it, 1.0) for it in names}
-    return id, model_text(Model(id, name, features, spread, learnt_on, scores)), found
+    return Learner(
+        "ranker", embedder.partition("-")[0] or WORDS, ("verdict", "question"), cases, names,
+        _weights(active, names), lambda some: _learnt(some, own(), prior, names), guards,
+    )  # fmt: skip
 
 
 def heard_first(judged: Sequence[Judged]) -> list[Judged]:
@@ -137,25 +130,7 @@ def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
     work, time = folded(judged.query), time_of(judged.time) or NEVER
     kept = tuple(places[at] for at in rows)
     features, share = seen.features[rows], right / right.max()
-    return Case(seen.embedder, work, time, kept, features, share, strength)
-
-
-def ask_again(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> tuple[str, list[Case]]:
-    """Return the embedder that most searches are asked with, and what verdicts teach of these.
-
-    Nothing where none of the hits is found any more. The cases are in the order of time.
-    """
-    found, heard = list[Case](), heard_first(judged)
-    for number, one in enumerate(heard):
-        steps("asking again what was asked", number, len(heard))
-        caller = Caller("agent", one.agent) if one.by == "agent" else PERSON
-        seen = scenes.seen(one.query, caller)
-        if seen is not None and (taught := taught_by(one, seen, scenes)) is not None:
-            found.append(taught)
-    counts = Counter(one.of for one in found)  # while one loads, some go without
-    ((embedder, _),) = counts.most_common(1) or (("", 0),)
-    of_it = (one for one in found if one.of == embedder)
-    return embedder.partition("-")[0] or WORDS, sorted(of_it, key=lambda one: one.time)
+    return Case(features, share, strength, seen.embedder, work, time, kept)
 
 
 def _learnt(
@@ -207,7 +182,7 @@ def _self_made(scenes: Raw, steps: Steps) -> list[Case]:
             paths = tuple(chunk.path for chunk in seen.chunks)
             right = np.array([one == path for one in paths], dtype=np.float32)
             if right.any() and not right.all():
-                found.append(Case(seen.embedder, query, NEVER, paths, seen.features, right, 1.0))
+                found.append(Case(seen.features, right, 1.0, seen.embedder, query, NEVER, paths))
     return found
 
 

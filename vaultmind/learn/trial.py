@@ -17,18 +17,21 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import astuple, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
 from vaultmind.index.columns import Floats
 from vaultmind.index.models import ModelKind
+from vaultmind.index.training import Lesson
 from vaultmind.plural import counted
 
 Steps = Callable[..., None]
 """Says what is done now, and of how many steps which; raises when the work is to end."""
-Proposal = tuple[str, str, "Verdict"]
-"""The id of a new model, the text of its file, and what came of its trial."""
+PASSED = "passed"
+"""What of a model's scores tells that it was put into use for having been better."""
+_DIGITS = 4
+NEVER = datetime.min.replace(tzinfo=UTC)
 CUT = 10
 MARGIN = 0.005
 """By which a new model must be better in average precision, which looks at where all right things
@@ -62,21 +65,16 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case:
+class Case(Lesson):
     """What was ranked once, and how right each candidate turned out to be: some are, not all."""
 
-    of: str
+    of: str = ""
     """Which weights rank it: `code`, `notes`; an embedder's id."""
-    work: Hashable
+    work: Hashable = None
     """The same for what is the same work."""
-    time: datetime
-    places: tuple[str, ...]
+    time: datetime = NEVER
+    places: tuple[str, ...] = ()
     """What a candidate counts as: chunks of one place are one answer."""
-    features: Floats
-    """A row a candidate."""
-    right: Floats
-    """From 0 to 1."""
-    weight: float
 
     def marks(self, weights: Floats) -> Marks:
         """Return how well some weights rank it. Right is what is at least half as right as any."""
@@ -110,23 +108,34 @@ class Verdict:
     """Share of samples with replacement in which the new model is better, by its best measure."""
     guards: tuple[Guard, ...] = ()
 
+    def scores(self) -> dict[str, float]:
+        """Return it as numbers, as models' files have them."""
+        told = {"lessons": float(self.lessons), "sure": self.sure, PASSED: float(self.better)}
+        for name in Marks.__slots__:
+            told[f"{name}_before"] = getattr(self.before, name)
+            told[name] = getattr(self.after, name)
+        return {name: round(value, _DIGITS) for name, value in told.items()}
+
 
 @dataclass(frozen=True, slots=True)
-class Trained:
-    """What came of a training, of one kind of model and for one thing that it ranks."""
+class Learner:
+    """What one kind of model is learnt from, and how."""
 
     kind: ModelKind
     of: str
-    """`code`, `notes`; an embedder's name."""
-    why: str
-    """In words: why it is in use now, or is not."""
-    id: str = ""
-    """Of the new model; empty where none was made."""
-    lessons: int = 0
-    rows: int = 0
-    """Candidates of these lessons."""
-    activated: bool = False
-    verdict: Verdict | None = None
+    """What it ranks: `code`, `notes`; an embedder's name."""
+    nouns: tuple[str, str]
+    """What a case is called, and what is the same in several."""
+    cases: Sequence[Case]
+    """Oldest first."""
+    names: Sequence[str]
+    """The features, in the order of weights."""
+    in_use: Floats
+    """The weights that rank now."""
+    learn: Callable[[Sequence[Case]], Floats]
+    """Returns weights of some cases; at least one must be given."""
+    guards: Callable[[Floats], Sequence[Guard]] = lambda weights: ()
+    """Returns what new weights must not spoil."""
 
 
 def marks_of(right: Sequence[bool]) -> Marks:
@@ -151,29 +160,23 @@ def verdict(
     if count < LEAST_TRIED:
         return Verdict(False, too_few(count))
     before, after = (np.array([astuple(one) for one in marks]) for marks in (active, new))
-    gain = after.mean(axis=0) - before.mean(axis=0)
+    was, now = (marks.mean(axis=0).tolist() for marks in (before, after))
     samples = np.random.default_rng(seed).integers(0, count, (RESAMPLED, count))
     sure = float(((after - before)[samples].mean(axis=1) > 0).mean(axis=0)[-1])
 
-    def said(at: int) -> str:
-        was, now = before[:, at].mean(), after[:, at].mean()
-        return f"{MEASURES[at]} {was:.3f} before, {now:.3f} with it"
-
-    worst, better = min((0, 1), key=lambda at: gain[at]), False
-    fallen = [one for one in guards if one.before - one.after > one.most_fall]
-    if gain[-1] < MARGIN:
-        why = f"Not better by {MARGIN}: {said(-1)}."
-    elif -gain[worst] > MOST_FALL:
-        why = f"{said(-1)}, but the other measure fell: {said(worst)}."
-    elif sure < SURE:
-        chance = f"{sure:.1%} of samples are better, of {SURE * 100:g}%"
-        why = f"{said(-1)}, which may be chance ({chance})."
+    said = f"{MEASURES[-1]} {was[-1]:.3f} before, {now[-1]:.3f} with it"
+    others = (Guard(*one, MOST_FALL) for one in zip(MEASURES, was, now, strict=True))
+    fallen = [one for one in (*others, *guards) if one.before - one.after > one.most_fall]
+    if better := now[-1] - was[-1] >= MARGIN and sure >= SURE and not fallen:
+        why = f"Better: {said}, on {counted(count, 'lesson')} not learnt from."
+    elif now[-1] - was[-1] < MARGIN:
+        why = f"Not better by {MARGIN}: {said}."
     elif fallen:
         spoilt = ", ".join(f"{one.name} {one.before:.3f} to {one.after:.3f}" for one in fallen)
-        why = f"{said(-1)}, but it spoils what is watched: {spoilt}."
+        why = f"{said}, but it spoils what is watched: {spoilt}."
     else:
-        better = True
-        why = f"Better: {said(-1)}, on {counted(count, 'lesson')} not learnt from."
+        chance = f"{sure:.1%} of samples are better, of {SURE * 100:g}%"
+        why = f"{said}, which may be chance ({chance})."
     return Verdict(better, why, count, mean_of(active), mean_of(new), sure, tuple(guards))
 
 
@@ -183,31 +186,28 @@ def too_few(count: int) -> str:
 
 
 def tried(
-    cases: Sequence[Case],
-    in_use: Floats,
-    seen: datetime | None,
-    learn: Callable[[Sequence[Case]], Floats],
-    guards: Callable[[Floats], Sequence[Guard]] = lambda weights: (),
-) -> tuple[Floats, Sequence[Case], Verdict]:
-    """Return new weights of cases, what they were learnt from, and what came of their trial.
+    learner: Learner, seen: datetime | None
+) -> tuple[dict[str, float], Sequence[Case], Verdict]:
+    """Return new weights, what they were learnt from, and what came of their trial.
 
     In each round weights are learnt from the cases before some, and tried on these; the last are
-    the new ones. At least one case must be given; of too few there is no trial that could be
+    the new ones. At least one case must be there; of too few there is no trial that could be
     passed. Nor is there one on what was there at the time until which all is `seen`.
     """
     before, after = (
         defaultdict[Hashable, list[Marks]](list),
         defaultdict[Hashable, list[Marks]](list),
     )
-    learnt, weights = cases, None
-    for learnt, later in rounds(cases, seen):
-        weights = learn(learnt)
+    learnt, weights = learner.cases, None
+    for learnt, later in rounds(learner.cases, seen):
+        weights = learner.learn(learnt)
         for one in later:
-            before[one.work].append(one.marks(in_use))
+            before[one.work].append(one.marks(learner.in_use))
             after[one.work].append(one.marks(weights))
-    new = learn(learnt) if weights is None else weights
+    new = learner.learn(learnt) if weights is None else weights
     was, now = ([mean_of(each) for each in marks.values()] for marks in (before, after))
-    return new, learnt, verdict(was, now, guards(new))
+    named = dict(zip(learner.names, new.astype(float).round(_DIGITS).tolist(), strict=True))
+    return named, learnt, verdict(was, now, learner.guards(new))
 
 
 def rounds(

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vaultmind.language.names import sound
+from vaultmind.language.names import alike, covers, mutual
 from vaultmind.language.text import fold_word
-from vaultmind.language.words import NEGATIONS, Word, content, fold, letters_shared
+from vaultmind.language.words import NEGATIONS, Word, content, fold
 from vaultmind.memory.brain import PROVENANCE
 from vaultmind.tables import table
 from vaultmind.types import Fact
@@ -51,7 +51,6 @@ _MOST_VALUE = 4
 _CLAUSES = re.compile(r"[,;.!] ")
 _BIRTHDAYS = 2
 """A son who is older by more is another son."""
-_PREFIX, _ENDING = 4, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,28 +104,6 @@ def is_count(word: str) -> bool:
 def is_liking(folded: str) -> bool:
     """Tell whether a folded word says that somebody likes something, or does not."""
     return bool(_LIKING.search(folded)) or folded in ("hate", "hates", "nienawidzi", "ненавидит")
-
-
-@lru_cache(maxsize=100_000)
-def alike(one: Word, other: Word) -> bool:
-    """Tell whether two words are one: by form, or as one name in two scripts."""
-    if one.folded == other.folded or one.same(other):
-        return True
-    if one.folded.isascii() == other.folded.isascii():
-        return False
-    left, right = sound(one.folded), sound(other.folded)
-    shared = letters_shared(left, right)
-    return shared >= _PREFIX and max(len(left), len(right)) - shared <= _ENDING
-
-
-def covers(words: Sequence[Word], others: Sequence[Word]) -> bool:
-    """Tell whether each of some words is one of the others."""
-    return all(any(alike(word, other) for other in others) for word in words)
-
-
-def mutual(one: Sequence[Word], other: Sequence[Word]) -> bool:
-    """Tell whether two groups hold the same words."""
-    return covers(one, other) and covers(other, one)
 
 
 def _differ(

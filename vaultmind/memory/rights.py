@@ -38,8 +38,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
+from vaultmind.language.secrets import sensitive
 from vaultmind.memory.audit import FOUND
-from vaultmind.memory.wording import sensitive
 from vaultmind.tables import adapter
 from vaultmind.types import SECTIONS, Caller, MemoryWrite
 from vaultmind.vault.files import FileStat, VaultReader, stat_of

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, get_args
 
 from vaultmind.language.words import fold
 from vaultmind.redact import has_household_code
@@ -20,7 +19,6 @@ from vaultmind.types import SECTIONS, Outcome, Section
 
 LANGUAGES = ("en", "pl", "ru")
 FALLBACK = "en"
-Kind = Literal["health", "money", "beliefs", "sex", "others", "whereabouts"]
 
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
@@ -126,27 +124,3 @@ def default_identity(agent: str, language: str, level: int = 2) -> str:
     """
     front = f"---\nautonomy: {level}\nlanguage: {language}\n---\n"
     return front + page("identity", language).format(name=agent.capitalize())
-
-
-# --- sensitive matter --------------------------------------------------------------------
-
-
-@lru_cache(maxsize=16)
-def _cues(name: str) -> re.Pattern[str]:
-    joined = fold("|".join(table(__file__)["sensitive"][name])).replace("*", r"[\w-]*")
-    return re.compile(rf"\b(?:{joined})(?!\w)")
-
-
-def sensitive(text: str) -> frozenset[Kind]:
-    """Return the kinds of sensitive matter that a fact touches; empty for none.
-
-    `others`: someone the person knows is named by their tie, with something private: any other
-    kind, a number, an address, a birthday, a divorce.
-    """
-    folded = _cues("harmless").sub(" ", fold(" ".join(text.split())))
-    kinds: tuple[Kind, ...] = get_args(Kind)
-    found: set[Kind] = {one for one in kinds if one != "others" and _cues(one).search(folded)}
-    private = re.compile(table(__file__)["sensitive"]["personal"])
-    if _cues("kin").search(folded) and (found or private.search(folded)):
-        found.add("others")
-    return frozenset(found)

@@ -19,6 +19,7 @@ from vaultmind.config.links import Link, link_name, links_file, name_for, read_l
 from vaultmind.episodes.types import Change
 from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
+from vaultmind.heavy import step_back
 from vaultmind.index.index import Index
 from vaultmind.index.linked import MAX_BYTES, LinkedFolder, NamedLines
 from vaultmind.index.outlet import Withheld
@@ -40,7 +41,6 @@ _LOOK_SECONDS = 0.5
 """How often it is looked what changed."""
 _FIRST_SECONDS = 60.0
 """So long the vault's own index goes first."""
-_NICE = 15
 _SYSTEM = ("/proc", "/sys", "/dev", "/run", "/boot", "/etc")
 _KEYS = (".ssh", ".gnupg", ".aws", ".kube", ".password-store", ".azure", ".config", ".local")
 """Folders of the home folder that hold keys and settings."""
@@ -276,8 +276,7 @@ class Sources:
 
     def _run(self) -> None:
         """Open what is linked, after the vault; then keep what is known of the files in step."""
-        with suppress(OSError, AttributeError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        step_back()
         until = time.monotonic() + _FIRST_SECONDS
         while not self._closing.wait(_LOOK_SECONDS):
             state = self._index.state()

@@ -13,9 +13,10 @@ from datetime import datetime
 from difflib import SequenceMatcher
 
 from vaultmind.index.when import spans
+from vaultmind.language.names import alike
 from vaultmind.language.words import NEGATIONS, SOFT, Word, content, fold
 from vaultmind.memory.brain import own_paragraphs, parse_brain
-from vaultmind.memory.contradictions import alike, denies, is_count, is_liking, superseded, told
+from vaultmind.memory.contradictions import denies, is_count, is_liking, superseded, told
 from vaultmind.memory.match import NEAREST, asked_about
 from vaultmind.memory.wording import section_of
 from vaultmind.session.sentences import names_in

@@ -7,8 +7,7 @@ from typing import Any
 
 from tests.memory.conftest import MAIN, NOW, House
 from vaultmind.config.settings import LevelsConfig
-from vaultmind.consolidate.levels import Levels
-from vaultmind.consolidate.summarise import Summarise, of_sources
+from vaultmind.consolidate.levels import Levels, Summarise, of_sources
 from vaultmind.consolidate.types import Resources, SummaryDone
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.session.files import Shelf

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmind.consolidate.levels import lines_of, paragraphs_of
-from vaultmind.consolidate.summarise import Paragraph, Source, of_session, of_sources
+from vaultmind.consolidate.levels import (
+    Paragraph,
+    Source,
+    lines_of,
+    of_session,
+    of_sources,
+    paragraphs_of,
+)
 from vaultmind.tokens import count
 from vaultmind.types import Message, Role
 

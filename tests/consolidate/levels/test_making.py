@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.consolidate.levels.building import MAIN, TALKS, Vault
-from vaultmind.consolidate.summarise import Paragraph, Summary
+from vaultmind.consolidate.levels import Paragraph, Summary
 from vaultmind.errors import WriteConflict
 from vaultmind.types import PERSON, MessageRef
 

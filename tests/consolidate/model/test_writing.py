@@ -12,7 +12,7 @@ import pytest
 
 from tests.consolidate.model.scripted import Models, talk
 from vaultmind import tokens
-from vaultmind.consolidate.summarise import Source
+from vaultmind.consolidate.levels import Source
 from vaultmind.errors import MinionFailed
 
 

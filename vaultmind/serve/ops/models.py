@@ -30,7 +30,7 @@ Force = Annotated[bool, Arg("Use it whatever its trial says; the person's.", opt
 Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
 
 tells("learn.learning.Job", words="id state doing error results")
-tells("learn.trial.Trained", words="kind of id activated why")
+tells("learn.learning.Trained", words="kind of id activated why")
 tells("learn.models.ModelRow", "id kind of active created learnt_on scores path",
       "active id kind of")  # fmt: skip
 
