@@ -257,9 +257,11 @@ def import_file(
     imported = import_file(
         app.sessions, Path(path), target, call.report, one=one_session, suggest=suggest
     )
-    done = Row("messages sessions skipped left_out redacted suggested faults", **plain(imported))
+    done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
+    waits = f"{imported.suggested} for you to decide: vaultmind suggestions list"
     then = "Searchable in a moment; `vaultmind consolidate` takes facts and summaries from it."
-    return done.saying(*in_words(done), then if imported.messages else "")
+    said = (waits if imported.suggested else "", then if imported.messages else "")
+    return done.saying(*in_words(done), *said)
 
 
 @operation("Settle an ended conversation", writes=True)
