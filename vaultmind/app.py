@@ -37,13 +37,13 @@ from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
-from vaultmind.session.context import ContextBuilder
+from vaultmind.session.context import START, ContextBuilder
 from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm
+from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
 from vaultmind.session.requests import Requests
 from vaultmind.session.show import Shown, show
-from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
@@ -54,7 +54,7 @@ from vaultmind.vault.paths import VaultPaths, agent_name
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
     from vaultmind.consolidate.model import Thinker
-    from vaultmind.consolidate.reported import Reported
+    from vaultmind.consolidate.settle import Reported
     from vaultmind.episodes.store import Tables
     from vaultmind.planner.plan import Planner
 
@@ -252,8 +252,7 @@ class App:
 
         def stands(tables: Tables, name: str) -> bool:
             """Tell whether the tables hold an episode as its note says it now."""
-            listed = files.listed_one(name)
-            return listed is not None and tables.holds(listed)
+            return tables.holds(files, name)
 
         earlier = Earlier(
             lambda: self.episodes.tables, outlet, self.paths, self.clock, stands, self.config.agent
@@ -313,7 +312,7 @@ class App:
     @cached_property
     def reported(self) -> Reported:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
-        from vaultmind.consolidate.reported import Reported
+        from vaultmind.consolidate.settle import Reported
 
         return Reported(self._resources(), self.config.extraction.max_facts)
 
@@ -348,15 +347,18 @@ class App:
 
     def start_context(
         self, agent: str, caller: Caller, reserved: int = 0, session: str = ""
-    ) -> StartContext:
+    ) -> BuiltContext:
         """Return what an agent should know when a conversation begins, or its `session` goes on.
 
         `reserved` tokens are kept free for what a surface puts around the parts.
         """
         budget = max(1, self.config.context.start_tokens - reserved)
         others = self.sessions.recent(agent, session)  # first: it may end what was the last one
-        outlet, begins = self.index.outlet, Beginning(agent, caller, budget, session, others)
-        return start_context(self.reader, begins, shows=outlet.shows, hides=outlet.hides)
+        without = frozenset({*PART_NAMES} - {*START})
+        request = BuildRequest(
+            agent, session, budget=budget, without=without, fresh=True, others=others, untitled=True
+        )
+        return self.builder.build(request, caller)
 
 
 def open_app(

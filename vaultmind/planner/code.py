@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
-from vaultmind.index.linked import cut_plainly
-from vaultmind.index.taken import shape_of
+from vaultmind.index.linked import cut_plainly, shape_of
 from vaultmind.planner.types import FileRecord, Link, Part, Task
 from vaultmind.redact import mask
 from vaultmind.tables import table

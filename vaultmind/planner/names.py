@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import fold, stems
+from vaultmind.index.words import BY_LANGUAGE, fold, stems
 from vaultmind.planner.types import FileRecord
 
 COMMON_SHARE, MOST_TEXTS = 0.25, 1500

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 
 from vaultmind import tokens
-from vaultmind.index.taken import shape_of
+from vaultmind.index.linked import shape_of
 from vaultmind.planner.code import LONGEST, clean, language_of, read_code
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, unmarked
