@@ -92,8 +92,10 @@ def hook(
     _heard(app, talk, session_id, event, source)
     most = {"max_bytes": WAITING_BYTES} if event in ANSWERED else {}
     answer = Row(new=app.capture.take(talk, **most), session=talk.session, context="")
-    if event == "PreCompact" and (view := app.talks.view(talk.agent, talk.session)):
-        app.talks.fold(view, Shown(0, every=1))  # the host is about to let go of all of it
+    if event == "PreCompact" and talk.session:
+        view = app.talks.view(talk.agent, talk.session)
+        if view:  # the host is about to let go of all of it
+            app.talks.fold(view, Shown(0, every=1))
     if event in ANSWERED:
         call = replace(call, caller=talk.caller)
         text = _start(app, call, talk, session_id) if talk.owed else ""
