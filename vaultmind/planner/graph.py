@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal
 
-from vaultmind.index.ties import folded
+from vaultmind.index.notes import folded
 from vaultmind.planner.code import INSTALL, endings, language, language_of
 from vaultmind.planner.names import folder_of
 from vaultmind.planner.types import FileRecord, Link
