@@ -114,7 +114,7 @@ def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_give
 ) -> None:
     other = Script(tmp_path / "projects/p/other.jsonl", "other")
     for number in range(200):
-        other.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
+        other.user(f"Sentence number {number} of a long talk " + "and more words " * 10)
     leave(app, other, source="startup", end=True)
     leave(app, script, source="startup")
     told = tell(app, script, "UserPromptSubmit", prompt="Hello")

@@ -26,7 +26,7 @@ from vaultmind.errors import VaultMindError
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, mark_for
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import DATA, Reader, Row, Verbatim, show
+from vaultmind.serve.show import DATA, Reader, Recalled, Row, Verbatim, show
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
@@ -45,6 +45,11 @@ NOTED = (
 RECORDED = (
     "What you read, change and commit for a task is recorded by itself. When a task is done, say "
     "honestly what came of it: `episode` with action `end`, outcome and session_id {session}."
+)
+HEARD = "The person asked the memory for this, and it is done: tell them, and do not do it again."
+ASKED = (
+    "The person seems to ask something of the memory: pass their words to memory_update as "
+    "`utterance`, and tell them what came of it."
 )
 CLIENT = "claude-code"
 ANSWERED = ("SessionStart", "UserPromptSubmit")
@@ -111,8 +116,8 @@ def hook(
             prompt = ""
         call = replace(call, caller=caller)
         text = _start(app, call, talk, talk.owed) if talk.owed else ""
-        recalled = _recalled(app, call, talk, prompt)
-        answer["context"] = Verbatim("\n\n".join(filter(None, (text, recalled))))
+        parts = text, _heard(app, call, talk, prompt), _recalled(app, call, talk, prompt)
+        answer["context"] = Verbatim("\n\n".join(filter(None, parts)))
         talk.owed = ""
     answer["session"] = talk.session
     return answer
@@ -159,6 +164,22 @@ def _start(app: App, call: Call, talk: HostTalk, source: str) -> str:
             session = talk.conversation.removeprefix(f"{CLIENT}:")
             ending.append(RECORDED.format(session=session))
     return "\n\n".join(filter(None, (*said, *summary, " ".join(ending))))
+
+
+def _heard(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
+    """Remember what a prompt asks to have remembered; return what the host should say of it.
+
+    Whatever else it asks of the memory is left to the host, which understands it better.
+    """
+    asked = app.voice.words.understand(prompt).intent if prompt.strip() else "none"
+    if asked in ("none", "recall", "show_memory"):
+        return ""
+    if asked != "remember":
+        return ASKED
+    caller = replace(call.caller, conversation=talk.conversation)
+    told = app.voice.hear(caller, talk.agent, prompt)
+    message = Recalled(told.message, told.outcome.path or "memory")
+    return f"{HEARD}\n{Reader(mark_for(call.caller)).text(message)}"
 
 
 def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
