@@ -70,7 +70,7 @@ def ready(app: App, source: Source) -> float:
     began = time.perf_counter()
     if not source.index.wait_ready(_WAIT_SECONDS, vectors=True):
         sys.exit(f"{source.name} was not ready: {source.index.state()}")
-    if not app.planner.settle(source, _WAIT_SECONDS):
+    if source.structure.settle(_WAIT_SECONDS) == "partial":
         sys.exit(f"{source.name}: what a planner keeps was not ready")
     return time.perf_counter() - began
 

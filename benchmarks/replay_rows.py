@@ -213,7 +213,7 @@ class Planned:
         source = self._room.follow(step)
         if self._planner is None:
             self._planner = self._made(One(source), self._room.clock)
-        self._planner.settle(source, _WAIT_SECONDS)
+        source.structure.settle(_WAIT_SECONDS)
         request = PlanRequest(source.name, step.commit.message, token_budget=self._budget)
         return self._planner.plan(request, PERSON)
 

@@ -63,7 +63,7 @@ class Planned:
             source = self.source(name)
             source.index.everything()
             assert source.index.wait_ready(200)
-            assert self.app.planner.settle(source, 200)
+            assert source.structure.settle(200) != "partial"
 
     def plan(self, task: str, caller: Caller = PERSON, **wanted: object) -> Plan:
         """Return the plan of a task, over the shop where no other source is named."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.planner.code import Span, code_spans, language_of, read_code
+from vaultmind.planner.records import Span, code_spans, language_of, read_code
 from vaultmind.planner.types import FileRecord, Part
 
 PYTHON = '''"""Carts 🛒 and what is in them."""

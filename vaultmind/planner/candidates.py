@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold
-from vaultmind.planner.names import folder_of, stems_of
+from vaultmind.planner.graph import folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
 from vaultmind.types import Caller, Reason
@@ -176,8 +176,9 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
         known = structure.record(one.path) or one.spots
         return bool(known) and structure.shows(one.path) and shows(one.path)
 
-    add("path", structure.by_path.like(task, MOST_LIKE))
-    add("definitions", structure.by_definition.like(task, MOST_LIKE))
+    called, defining = structure.names
+    add("path", called.like(task, MOST_LIKE))
+    add("definitions", defining.like(task, MOST_LIKE))
     add("named", graph.named(understood.paths))
     add("defined", graph.defined(understood.identifiers))
     add("similar", past.similar(task, MOST_COMMITS))

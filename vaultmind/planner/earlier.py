@@ -47,14 +47,14 @@ SHARE = 0.1
 HEAD = "Earlier work on tasks like this:"
 FORGOTTEN = "a task that was forgotten"
 SHOWN_FILES, SHOWN_DECISIONS, MAX_TASK, MAX_WORDS = 6, 3, 120, 200
+LEAST_TOLD = 30
+"""Tokens in which there is something to tell of an episode."""
 SLACK = 4
 """Tokens that two texts together may take more than each by itself."""
 log = logging.getLogger(__name__)
 
 
-Work = tuple[EarlierWork, str]
-"""An episode as it is told of, and in fewer words."""
-Recalled = tuple[tuple[Candidate, ...], tuple[Work, ...]]
+Recalled = tuple[tuple[Candidate, ...], tuple[EarlierWork, ...]]
 """What earlier work says of one task: files, and what was done."""
 
 
@@ -149,7 +149,7 @@ class Earlier:
         near: Mapping[str, float],
         source: Source,
         caller: Caller,
-    ) -> Iterator[Work]:
+    ) -> Iterator[EarlierWork]:
         """Yield the likest episodes that have anything to tell: no secret, nothing forgotten."""
         yielded: set[tuple[str, str]] = set()
         shows, clean = source.index.outlet.shows, self._showing.clean
@@ -173,10 +173,11 @@ class Earlier:
                 head = f"- {day}, {one.agent}, {one.outcome}: {_clipped(task, MAX_TASK)}"
                 told = [f"decided: {_clipped(it, MAX_WORDS)}" for it in decisions[:SHOWN_DECISIONS]]
                 told += [f"because: {_clipped(why, MAX_WORDS)}"] if why else []
-                long, short = (_named(changed, most) for most in (SHOWN_FILES, SHOWN_FILES // 2))
-                text = "; ".join([head, *long, *told])
-                work = EarlierWork(name, day, one.outcome, near[name], changed, text)
-                yield work, "; ".join([head, *short])
+                more = len(changed) - SHOWN_FILES
+                named = ", ".join(map(one_line, changed[:SHOWN_FILES]))
+                named += f" and {more} more" if more > 0 else ""
+                text = "; ".join([head, *([f"changed {named}"] if changed else []), *told])
+                yield EarlierWork(name, day, one.outcome, near[name], changed, text)
 
 
 def day_of(seconds: int) -> str:
@@ -199,21 +200,15 @@ def _because(one: Used, episodes: Mapping[str, Episode], near: Mapping[str, floa
 # --- how it is told -----------------------------------------------------------------------
 
 
-def told_within(works: Sequence[Work], budget: int) -> tuple[tuple[EarlierWork, ...], str]:
+def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[EarlierWork, ...], str]:
     """Return the works that fit into a share of a budget, and the text that tells of them."""
-    told: list[EarlierWork] = []
-    for work, short in works:
-        for form in (work.text, short):
-            text = "\n".join([HEAD, *(one.text for one in told), form])
-            if tokens.count(f"{text}\n\n") + SLACK <= int(budget * SHARE):
-                told.append(replace(work, text=form))
-                break
-    return tuple(told), "\n".join([HEAD, *(one.text for one in told)]) if told else ""
-
-
-def _named(files: Sequence[str], most: int) -> list[str]:
-    more = f" and {len(files) - most} more" if len(files) > most else ""
-    return [f"changed {', '.join(map(one_line, files[:most]))}{more}"] if files else []
+    told, text = list[EarlierWork](), HEAD
+    for work in works:
+        room = int(budget * SHARE) - tokens.count(f"{text}\n\n") - SLACK
+        if room >= LEAST_TOLD:
+            told.append(replace(work, text=tokens.clip(work.text, room)))
+            text = f"{text}\n{told[-1].text}"
+    return tuple(told), text if told else ""
 
 
 def _clipped(text: str, most: int) -> str:

@@ -8,20 +8,19 @@ repository's settings name, takes no lock, and is given up after a while.
 from __future__ import annotations
 
 import logging
-import math
 import os
 import re
 import subprocess
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmind.episodes.types import Change
 from vaultmind.episodes.watch import Commit
-from vaultmind.planner.code import clean
-from vaultmind.planner.names import WordTable
+from vaultmind.planner.graph import WordTable
+from vaultmind.planner.records import clean
 
 SECONDS = 30.0
 PATIENT_SECONDS = 0.2
@@ -32,7 +31,7 @@ LAST = 100
 """Commits that are shown: work further back says little of what is hot now."""
 MOST_TOUCHED = 40
 """A commit that changed more files says little of any of them."""
-HALF_LIFE = 60.0
+HALF_LIFE = 480.0
 """Commits after which a change counts half."""
 FEW_COMMITS = 20
 """Of so few commits half is believed of what they say."""
@@ -188,14 +187,7 @@ class Past:
         found: defaultdict[str, float] = defaultdict(float)
         for at, like in self._messages.like(task, most).items():
             for path in self.files[at]:
-                found[path] += like * like * 0.5 ** (at / (8 * HALF_LIFE)) * self._share(at)
-        return self._ranked(found, most)
-
-    def _share(self, at: int) -> float:
-        """Return what a commit says of each of its files: the less the more they are."""
-        return 1.0 / math.sqrt(len(self.files[at]))
-
-    def _ranked(self, found: Mapping[str, float], most: int) -> dict[str, float]:
+                found[path] += like * like * 0.5 ** (at / HALF_LIFE) / len(self.files[at]) ** 0.5
         ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:most]
         sure = len(self.files) / (len(self.files) + FEW_COMMITS)
         return {path: sure * value / ranked[0][1] for path, value in ranked}

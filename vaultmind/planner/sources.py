@@ -147,9 +147,7 @@ class Sources:
         from vaultmind.planner.structure import Structure  # not at the daemon's start
 
         (state_dir / "structure.db").unlink(missing_ok=True)  # records of an older version
-        structure = Structure(name, index, clock=self._clock)
-        structure.wants_names = kind == "linked"
-        return Source(name, root, kind, index, structure)
+        return Source(name, root, kind, index, Structure(name, index, clock=self._clock))
 
     def find(self, name_or_root: str) -> Source:
         """Return a source by its name, or the innermost that a path lies in; empty: the vault.
@@ -376,7 +374,7 @@ def folder_indexes(
     settings = replace(config.index, max_file_mb=megabytes)
 
     def opens(root: Path, state_dir: Path) -> Index:
-        from vaultmind.planner.code import grammars
+        from vaultmind.planner.records import grammars
 
         own = replace(config, vault=root, state_dir=state_dir, index=settings)
         cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
@@ -396,6 +394,6 @@ def described(file: FileText, language: str) -> bytes:
 
 def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
     """Return where code is cut: whole definitions where the language's grammar is installed."""
-    from vaultmind.planner.code import code_spans
+    from vaultmind.planner.records import code_spans
 
     return code_spans(path, text)

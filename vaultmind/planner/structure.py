@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from vaultmind.errors import IndexUnavailable, PathRefused
 from vaultmind.index.db import NEVER
 from vaultmind.planner.git import History
-from vaultmind.planner.graph import Graph
-from vaultmind.planner.names import WordTable, path_words, told_by
+from vaultmind.planner.graph import Graph, WordTable, path_words, told_by
 from vaultmind.planner.types import CacheStatus, FileRecord
 from vaultmind.ports import Clock
 from vaultmind.tables import adapter
@@ -40,10 +39,6 @@ class Structure:
 
     def __init__(self, name: str, index: Index, *, clock: Clock) -> None:
         self.name, self.clock, self.lock = name, clock, threading.RLock()
-        self.by_path, self.by_definition = WordTable[str](), WordTable[str]()
-        """Words of what files are called, and of what they define or are about."""
-        self.wants_names = False
-        """Of 10,000 notes the names take 60 MB: they are made once somebody plans."""
         self.reader = index.outlet.reader
         self.history = History(self.reader.paths.root, self.shows, self._may_be_named)
         self.index = index
@@ -52,6 +47,7 @@ class Structure:
         """Rules, and what they say of the files that were asked for."""
         self._graph = Graph()
         self._graph_due: dict[str, FileRecord | None] = {}
+        self._names = WordTable[str](), WordTable[str]()
         self._names_due: dict[str, FileRecord | None] = {}
         self._seen = NEVER
         """The journal's version that the records stand at."""
@@ -81,15 +77,24 @@ class Structure:
 
     @property
     def graph(self) -> Graph:
-        """Return the edges between the files, as of now; the words of names are then known, too."""
+        """Return the edges between the files, as of now."""
         with self.lock:
             self._graph.update(self._graph_due)
             self._graph_due = {}
-            while self.wants_names and self._names_due:
-                path, record = self._names_due.popitem()
-                self.by_path.put(path, path_words(record) if record else None)
-                self.by_definition.put(path, " ".join(told_by(record)) if record else None)
             return self._graph
+
+    @property
+    def names(self) -> tuple[WordTable[str], WordTable[str]]:
+        """Return the words of what files are called, and of what they define or are about.
+
+        Of 10,000 notes they take 60 MB: they are made once somebody plans.
+        """
+        with self.lock:
+            while self._names_due:
+                path, record = self._names_due.popitem()
+                self._names[0].put(path, path_words(record) if record else None)
+                self._names[1].put(path, " ".join(told_by(record)) if record else None)
+            return self._names
 
     def shows(self, path: str) -> bool:
         """Tell whether a file may be shown to whoever may see the source, by the rules now."""
