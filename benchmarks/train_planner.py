@@ -66,7 +66,7 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
             ):
                 source = room.follow(step)
                 planner = planner or Planner(One(source), room.clock)
-                source.structure.settle(600)
+                source.settle(600)
                 task = step.commit.message
                 understood = understand(task, source.name)
                 memory.follow(step)

@@ -25,7 +25,7 @@ from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
     from vaultmind.index.raw import Strong
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.source import Source
 
 FOUND_CHUNKS, MOST_SPOTS = 200, 5
 """Chunks of a search that are looked at; and of them of one file."""
@@ -158,8 +158,8 @@ def said_of(task: str, language: str) -> str:
 
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
-    structure, pool = asked.source.structure, _searched(asked)
-    graph, past, understood = structure.graph, structure.history.past, asked.understood
+    source, pool = asked.source, _searched(asked)
+    graph, past, understood = source.graph, source.history.past, asked.understood
     shows, task = asked.source.index.outlet.shown_to(asked.caller).shows, asked.said
 
     def add(signal: str, found: Mapping[str, float], *because: str) -> None:
@@ -173,10 +173,10 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
             del pool[path]
 
     def is_there(one: Candidate) -> bool:
-        known = structure.record(one.path) or one.spots
-        return bool(known) and structure.shows(one.path) and shows(one.path)
+        known = source.record(one.path) or one.spots
+        return bool(known) and source.shows(one.path) and shows(one.path)
 
-    called, defining = structure.names
+    called, defining = source.names
     add("path", called.like(task, MOST_LIKE))
     add("definitions", defining.like(task, MOST_LIKE))
     add("named", graph.named(understood.paths))
@@ -217,7 +217,7 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
 
     One outside of the source is none of its own: tracebacks are full of them.
     """
-    graph, outlet = asked.source.structure.graph, asked.source.index.outlet
+    graph, outlet = asked.source.graph, asked.source.index.outlet
     return tuple(
         path
         for path in asked.understood.paths
@@ -275,7 +275,7 @@ def _around(
     asked: Asked, seeds: Mapping[str, float]
 ) -> Iterator[tuple[str, dict[str, float], str]]:
     """Yield what strong candidates lead to, what leads to them, and their tests."""
-    graph = asked.source.structure.graph
+    graph = asked.source.graph
     for seed, weight in seeds.items():
         around = {
             "used": dict.fromkeys(path for kind, path in graph.out(seed) if kind != "tests"),
@@ -326,12 +326,12 @@ def features_of(
     one: Candidate, asked: Asked, scope: frozenset[str], age_days: float = math.inf
 ) -> dict[str, float]:
     """Return all features of a candidate by name. `scope`: see `scope_of`."""
-    structure, understood, signals = asked.source.structure, asked.understood, one.signals
-    record = structure.record(one.path)
+    source, understood, signals = asked.source, asked.understood, one.signals
+    record = source.record(one.path)
     role = _role(one.path, record)
     told = max((signals.get(name, 0.0) for name in _STRUCTURAL), default=0.0)
     near = max(signals.get("test", 0.0), signals.get("tested", 0.0))
-    if role == "code" and any(kind == "tests" for kind, _ in structure.graph.into(one.path)):
+    if role == "code" and any(kind == "tests" for kind, _ in source.graph.into(one.path)):
         near = max(near, HAS_TESTS)
     cost = math.log1p(record.tokens if record else 0) / math.log1p(BIG_TOKENS)
     fit = _FITS[understood.predicted][_ROLES.index(role)]
@@ -351,7 +351,7 @@ def features_of(
 
 def measured(asked: Asked) -> list[Candidate]:
     """Return every candidate with its features. Ages are whole days: a plan lasts a day."""
-    with asked.source.structure.lock:
+    with asked.source.lock:
         pool = candidates(asked)
         scope, now, ages = scope_of(asked.request.task), asked.now.timestamp(), dict[str, float]()
         with suppress(IndexUnavailable):

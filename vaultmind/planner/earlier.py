@@ -30,7 +30,7 @@ from vaultmind.vault.paths import VaultPaths
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables
     from vaultmind.index.outlet import Outlet
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.source import Source
 
 MOST_ALIKE, OTHERS = 12, 4
 """Episodes that count for one task, and of them of an agent that is not one's own: none of those

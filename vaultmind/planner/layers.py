@@ -21,7 +21,7 @@ from vaultmind.plural import counted
 from vaultmind.redact import mask
 
 if TYPE_CHECKING:
-    from vaultmind.planner.structure import Structure
+    from vaultmind.planner.source import Source
 
 ROUTES: Mapping[TaskKind, tuple[Layer, ...]] = {
     "bugfix": ("L6", "L1", "L3", "L5"),
@@ -107,9 +107,9 @@ Since = tuple[str, str, float]
 class Sight:
     """A source at one moment: its files in order, those first that most of it turns around."""
 
-    def __init__(self, structure: Structure, now: datetime, since: str = "") -> None:
-        self.structure, self.now, self.graph = structure, now, structure.graph
-        self.records, self.commits = structure.records(), structure.history.commits()
+    def __init__(self, source: Source, now: datetime, since: str = "") -> None:
+        self.source, self.now, self.graph = source, now, source.graph
+        self.records, self.commits = source.records(), source.history.commits()
         self.changes = Counter(
             path
             for one in self.commits
@@ -132,7 +132,7 @@ class Sight:
 
 
 def explore(
-    structure: Structure,
+    source: Source,
     kind: TaskKind = "unknown",
     *,
     detail: Detail = "compact",
@@ -144,14 +144,14 @@ def explore(
 
     Raises BadArgument for a `since` that is neither a time nor a revision.
     """
-    began, status = time.perf_counter(), structure.settle(SETTLE_SECONDS)
+    began, status = time.perf_counter(), source.settle(SETTLE_SECONDS)
     for _ in range(TRIES):
-        sight = Sight(structure, now or structure.clock(), since)
+        sight = Sight(source, now or source.clock(), since)
         made = {layer: _drawn(sight, layer, CAPS[detail]) for layer in which or ROUTES[kind]}
-        is_sure = structure.verify(set[str]().union(*(paths for _, paths in made.values())))
+        is_sure = source.verify(set[str]().union(*(paths for _, paths in made.values())))
         if is_sure:
             break
-    state, notes = structure.index.state(), list[str]()
+    state, notes = source.index.state(), list[str]()
     if is_indexing := state.phase in ("starting", "indexing"):
         notes.append(f"Still indexing: {state.indexed:,} of {counted(state.files, 'file')}.")
     if not is_sure:
@@ -161,11 +161,11 @@ def explore(
               for fault, count in lacks.most_common(3)]  # fmt: skip
     text = "\n\n".join(text for text, _ in made.values() if is_sure)
     return Explored(
-        structure.name,
+        source.name,
         kind,
         detail,
         status,
-        "fresh" if structure.settled and is_sure else "dirty" if is_indexing else "stale",
+        "fresh" if source.settled and is_sure else "dirty" if is_indexing else "stale",
         (*made,) if is_sure else (),
         text,
         tokens.count(text),
@@ -211,7 +211,7 @@ def _map(sight: Sight, caps: Caps) -> Iterator[Section]:
     some = begin[: caps.lists]
     yield "Begin with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
     changed = [path for path, _ in _most(sight.changes) if path in sight.records]
-    lately = sorted(sight.records, key=lambda it: (-sight.structure.changed_at(it), it))
+    lately = sorted(sight.records, key=lambda it: (-sight.source.changed_at(it), it))
     some_hot = (changed or lately)[: caps.lists // 2]
     yield "Where work goes on:", some_hot, len(some_hot), hot
 
@@ -328,7 +328,7 @@ def _work(sight: Sight, caps: Caps) -> Iterator[Section]:
 
 def since_of(sight: Sight, text: str) -> Since:
     """Return what a text means; raise BadArgument for what is neither a time nor a revision."""
-    said, history = text.strip(), sight.structure.history
+    said, history = text.strip(), sight.source.history
     if not said:
         return "", "", 0.0
     try:
@@ -347,7 +347,7 @@ def since_of(sight: Sight, text: str) -> Since:
 
 def _changes(sight: Sight, caps: Caps) -> Iterator[Section]:
     """L6: what changed since a time or a revision, by git where there is git, else by times."""
-    (words, commit, at), history = sight.since, sight.structure.history
+    (words, commit, at), history = sight.since, sight.source.history
     commits, said = sight.commits, dict[str, list[str]]()
     if commits:
         commits = history.commits(commit) if commit else commits if words else commits[:USUAL]
@@ -363,7 +363,7 @@ def _changes(sight: Sight, caps: Caps) -> Iterator[Section]:
             said[path] = [*said.get(path, kind), counted(count, "commit")]
     else:
         head = "Lately, by the files' times:"
-        seconds = {path: sight.structure.changed_at(path) for path in sight.records}
+        seconds = {path: sight.source.changed_at(path) for path in sight.records}
         days = [(path, _day(time, sight.now)) for path, time in seconds.items() if time >= at]
         days.sort(key=lambda it: it[0])  # within a day by name, whatever is edited
         days.sort(key=lambda it: it[1], reverse=True)

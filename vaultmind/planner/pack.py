@@ -323,7 +323,7 @@ def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
         file = source.reader.read(one.path)
     except VaultMindError:
         return False
-    record = source.structure.record(one.path)
+    record = source.record(one.path)
     one.text, one.stat = blank_passages(file.text), file.stat
     one.record = record if record is not None and record.sha == file.sha else record_of(file)
     one.is_indexed = indexed_sha == file.sha
@@ -378,7 +378,7 @@ def decide(
 
 def telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
-    _, wording = asked.source.structure.names
+    _, wording = asked.source.names
     return {word: worth for word in stems_of(asked.said) if (worth := wording.worth(word)) > 0}
 
 

@@ -215,7 +215,7 @@ class Planner:
             raise BadArgument("task", request.task, "what is to be done, in words")
         source = self._sources.find(request.project_root)
         source.index.outlet.folder.check()
-        status, was_ready = source.structure.settle(SETTLE_SECONDS), is_ready(source)
+        status, was_ready = source.settle(SETTLE_SECONDS), is_ready(source)
         understood = understand(request.task, source.name, request.query_type)
         earlier = self._earlier
         files, done = earlier.recall(understood, source, caller) if earlier else ((), ())
@@ -223,7 +223,7 @@ class Planner:
         taken = tokens.count(f"{told}\n\n") + SLACK if told else 0
         room = replace(request, token_budget=request.token_budget - taken)
         asked = Asked(room, understood, source, caller, self._clock(), files)
-        weights = self._weights(source.structure.graph.stuff)
+        weights = self._weights(source.graph.stuff)
         ranked = ranked_by(weights, asked)
         reranked = self._reranked(asked, ranked, started)
         ranked.sort(key=_order)
@@ -256,7 +256,7 @@ class Planner:
         """Give the best candidates a model's scores; return what is to be said of that."""
         request, source, shown = asked.request, asked.source, list[str]()
         for one in ranked[: DEPTHS[request.ml_mode]]:
-            record = source.structure.record(one.path)
+            record = source.record(one.path)
             words = f"{record.title} {record.abstract}" if record else ""
             shown.append(f"{one.path}: {source.index.outlet.clean(words)}")
         left = seconds_left(request, (time.perf_counter() - started) * 1000)
@@ -290,14 +290,14 @@ def _order(one: Candidate) -> tuple[float, float, str]:
 
 def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> Iterator[str]:
     """Yield what a plan lacks."""
-    state, structure = asked.source.index.state(), asked.source.structure
+    state, source = asked.source.index.state(), asked.source
     if state.phase in ("starting", "indexing"):
         yield f"Still indexing: {state.indexed} of {state.files} files are known."
         return
     yield from state.notes
-    if is_partial := status == "partial" and not structure.settled:
+    if is_partial := status == "partial" and not source.settled:
         yield READING
-    if count := structure.graph.unread:
+    if count := source.graph.unread:
         yield (
             f"{counted(count, 'file')} of code as text only, without definitions and imports: "
             f"{install_hint('code')}, then `vaultmind daemon stop`."

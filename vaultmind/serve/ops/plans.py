@@ -173,7 +173,7 @@ def explore(
 
     where = app.sources.find(source)
     where.index.wait_ready(wait_seconds, report=call.report)
-    found = look(where.structure, query_type, detail=detail, since=since, which=layers)
+    found = look(where, query_type, detail=detail, since=since, which=layers)
     text = Recalled(found.text, f"{found.source}, structure")
     size = f"{counted(found.tokens, 'token')} · {found.took_ms:,.1f} ms"
     about = f"({found.source} · {found.freshness} · cache {found.cache_status} · {size})"

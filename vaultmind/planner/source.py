@@ -1,4 +1,4 @@
-"""What is known of the files of one source: records, graph, names, past.
+"""A source: a folder with its index, and what is known of its files: records, graph, names, past.
 
 The index stores a record with each file that it reads; here they are held in memory.
 """
@@ -10,8 +10,11 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+from vaultmind.episodes.types import Change
+from vaultmind.episodes.watch import Commit
 from vaultmind.errors import IndexUnavailable, PathRefused
 from vaultmind.index.db import NEVER
 from vaultmind.planner.git import History
@@ -25,23 +28,25 @@ from vaultmind.vault.files import FileStat
 if TYPE_CHECKING:
     from vaultmind.index.index import Index
 
+SourceKind = Literal["vault", "linked"]
 log = logging.getLogger(__name__)
 Kept = tuple[FileRecord, FileStat]
 """A record, and the stamp of its file when it was read."""
 
 
-class Structure:
-    """Records of one source and what is made of them. Any thread; tables only under `lock`.
+class Source:
+    """A folder with its index. Paths in it are relative, with `/`. Any thread; tables under `lock`.
 
     The memory folder is no part of it: what an agent's memory says reaches other agents by no
     title, heading, link or task. Memory is recalled by search, which filters for each caller.
     """
 
-    def __init__(self, name: str, index: Index, *, clock: Clock) -> None:
-        self.name, self.clock, self.lock = name, clock, threading.RLock()
-        self.reader = index.outlet.reader
-        self.history = History(self.reader.paths.root, self.shows, self._may_be_named)
-        self.index = index
+    def __init__(self, name: str, kind: SourceKind, index: Index, clock: Clock) -> None:
+        self.name, self.kind, self.index, self.clock = name, kind, index, clock
+        self.reader, self.lock = index.outlet.reader, threading.RLock()
+        """`reader` reads its files, and refuses symlinks and what leads out."""
+        self.root = self.reader.paths.root
+        self.history = History(self.root, self.shows, self._may_be_named)
         self._kept: dict[str, Kept] = {}
         self._shown: tuple[object, dict[str, bool]] = (None, {})
         """Rules, and what they say of the files that were asked for."""
@@ -128,6 +133,37 @@ class Structure:
         with suppress(PathRefused):
             return kept is not None and self.reader.stat(path) == kept[1]
         return False
+
+    # --- what is done in it --------------------------------------------------------------
+
+    def has(self, path: str) -> bool:
+        """Tell whether there is a file now, read or not yet."""
+        return self.record(path) is not None or (self.root / path).is_file()
+
+    def relative(self, path: Path) -> str:
+        """Return a file's path in the source; empty for one that is not of it or not shown.
+
+        A link is followed: what counts is the file that was read or changed. An agent's memory is
+        no part of the work.
+        """
+        try:
+            inside = path.resolve().relative_to(self.root).as_posix()
+        except (OSError, RuntimeError, ValueError):
+            return ""
+        return inside if self.shows(inside) else ""
+
+    def uncommitted(self) -> dict[str, tuple[Change, int]]:
+        """Return what differs from the last commit, and when each file changed."""
+        found = dict[str, tuple[Change, int]]()
+        for path, change in self.history.uncommitted().items():
+            found[path] = change, 0
+            with suppress(OSError):
+                found[path] = change, (self.root / path).lstat().st_mtime_ns
+        return found
+
+    def commits(self, since: float) -> tuple[Commit, ...]:
+        """Return the commits that were made here since then and still stand, oldest first."""
+        return tuple(one for one in self.history.commits_made(since) if one.changed)
 
     # --- following -----------------------------------------------------------------------
 
