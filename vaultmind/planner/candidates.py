@@ -213,7 +213,7 @@ def seeds_of(found: Iterable[Candidate]) -> dict[str, float]:
 
 
 def missing_of(asked: Asked) -> tuple[str, ...]:
-    """Return the paths that a task names and that are not there, as far as the caller may know.
+    """Return the files that a task names and that are not there, as far as the caller may know.
 
     One outside of the source is none of its own: tracebacks are full of them.
     """
@@ -222,7 +222,8 @@ def missing_of(asked: Asked) -> tuple[str, ...]:
         path
         for path in asked.understood.paths
         if (path.startswith(f"{asked.source.root}/") or not path.startswith(("/", "~")))
-        and not any(outlet.shows(one, asked.caller) for one in graph.at(path))
+        and "." in path.rpartition("/")[2]
+        and not any(outlet.shows(one, asked.caller) for one in graph.named((path,)))
     )
 
 

@@ -246,14 +246,6 @@ class Graph:
             found |= {path: max(found.get(path, 0.0), share) for path in fitting}
         return found
 
-    def at(self, path: str) -> Iterator[str]:
-        """Yield the files that a path names: by itself, or as the folder in which they lie."""
-        yield from self.named((path,))
-        name = path.strip("/")
-        for folder, inside in self.folders.items():
-            if f"{folder}/".startswith(f"{name}/"):
-                yield from inside
-
     # --- building ------------------------------------------------------------------------
 
     def _keys(self, path: str) -> set[str]:

@@ -355,7 +355,7 @@ def _changes(sight: Sight, caps: Caps) -> Iterator[Section]:
         head = f"In the last {counted(len(commits), 'commit').removeprefix('1 ')}:"
         dirty = history.uncommitted()
         for path in sorted(dirty):
-            said[path] = [dirty[path], "not committed"]
+            said[path] = [dirty[path][0], "not committed"]
         times = Counter(path for one in commits for path, _ in one.changed)
         first = {path: kind for one in commits for path, kind in one.changed}
         for path, count in times.items():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 import time
 from bisect import bisect_right
 from collections import Counter
@@ -21,12 +20,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import accumulate, pairwise, takewhile
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vaultmind import tokens
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
-from vaultmind.index.linked import cut_plainly
+from vaultmind.index.linked import NamedLines, cut_plainly
 from vaultmind.index.taken import shape_of
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, mask, unmarked
@@ -36,7 +35,7 @@ from vaultmind.vault.markdown import Note, blanked, parse_canvas, parse_note
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 PARSE_SECONDS = 2.0
 """Processor time of this thread that one file may take."""
@@ -80,7 +79,6 @@ _MARKUP = re.compile(
 )
 _NOT_PROSE = re.compile(r"\s*(?:\||>|!\[|<|\[!|\$\$|---|===)")
 _BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+$")
-_HELD = threading.local()
 log = logging.getLogger(__name__)
 
 
@@ -185,8 +183,6 @@ def _parsed(one: Language, data: bytes) -> Node | None:
         return None
     from tree_sitter import Parser
 
-    parsers: dict[str, Parser] = _HELD.__dict__.setdefault("parsers", {})
-    parser = parsers.setdefault(one.name, Parser(grammar))  # none may be used by two threads
     until, whole, given = time.thread_time() + PARSE_SECONDS, memoryview(data), list[memoryview]()
 
     def read(offset: int, _point: object) -> memoryview:
@@ -195,9 +191,8 @@ def _parsed(one: Language, data: bytes) -> Node | None:
 
     try:
         late = lambda *_: time.thread_time() > until  # noqa: E731
-        return parser.parse(read, progress_callback=late).root_node
+        return Parser(grammar).parse(read, progress_callback=late).root_node
     except ValueError:  # it took too long
-        parser.reset()
         return None
     finally:
         for piece in given:
@@ -276,7 +271,7 @@ class _File:
         if kind in ("constant", "field"):
             is_made = value is not None and value.type in _FUNCTIONS
             if is_made and value is not None and value.type == "call_expression":
-                is_made = "=>" in self.text(value) or "function" in self.text(value)
+                is_made = bool(re.search("=>|function", self.text(value)))
             plain = kind == "constant" and (not parent or parent.kind == "module")
             kind = "function" if is_made else "constant" if plain else ""
         elif kind == "prototype":
@@ -389,15 +384,7 @@ def lead_of(lines: Sequence[str], line: int) -> int:
 # --- spans --------------------------------------------------------------------------------
 
 
-class Span(NamedTuple):
-    """Lines that belong together, counted from 1, and the qualified name of what they define."""
-
-    first_line: int
-    last_line: int
-    name: str
-
-
-def code_spans(path: str, text: str) -> list[Span]:
+def code_spans(path: str, text: str) -> list[NamedLines]:
     """Return spans that hold every line of code that is not blank, in order, none twice.
 
     A definition that fits stands whole, with what stands above it; one that does not is cut where
@@ -414,15 +401,16 @@ def code_spans(path: str, text: str) -> list[Span]:
             names[first:last] = [one.name] * (last - first)
             begins |= {first, last}
             whole = last if sum(map(len, lines[first:last])) <= SPAN_CHARS else whole
-    kept: list[Span] = []
+    kept: list[NamedLines] = []
     for begin, end in pairwise(sorted(begins)):
         for at, last, _ in cut_plainly(path, "\n".join(lines[begin:end])):
-            first = max(begin + at, kept[-1].last_line + 1 if kept else 1)
+            before, last_line, name = kept[-1] if kept else (0, 0, "")
+            first = max(begin + at, last_line + 1)
             own = "".join(lines[first - 1 : begin + last])
             if kept and not any(map(str.isalnum, own)):  # brackets alone
-                kept[-1] = kept[-1]._replace(last_line=max(kept[-1].last_line, begin + last))
+                kept[-1] = before, max(last_line, begin + last), name
             elif first <= begin + last:
-                kept.append(Span(first, begin + last, names[begin]))
+                kept.append((first, begin + last, names[begin]))
     return kept
 
 

@@ -154,12 +154,7 @@ class Source:
 
     def uncommitted(self) -> dict[str, tuple[Change, int]]:
         """Return what differs from the last commit, and when each file changed."""
-        found = dict[str, tuple[Change, int]]()
-        for path, change in self.history.uncommitted().items():
-            found[path] = change, 0
-            with suppress(OSError):
-                found[path] = change, (self.root / path).lstat().st_mtime_ns
-        return found
+        return self.history.uncommitted()
 
     def commits(self, since: float) -> tuple[Commit, ...]:
         """Return the commits that were made here since then and still stand, oldest first."""
