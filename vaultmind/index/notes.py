@@ -54,7 +54,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _DATE_KEYS = ("date", "created", "data", "дата")
 _UNSHOWN = {"tags", "tag", "cssclass", "cssclasses", "position", "publish"}
 _MAX_PROPERTY = 200
-_MARKUP = re.compile(
+MARKUP = re.compile(
     r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|\[([^\[\]]*)\]\([^)]{0,2000}\)|[*`]+|(?<!\w)_+|_+(?!\w)"
 )
 _SOURCES = re.compile(r"(?:(?:^|(?<=\s))\[\[[^\[\]|]+\|source\]\]\s*)+")
@@ -240,7 +240,7 @@ class _Section:
     @property
     def heading(self) -> str:
         """Return the heading as it is shown."""
-        return " ".join(_MARKUP.sub(r"\1\2", COMMENT.sub("", self.raw)).split())
+        return " ".join(MARKUP.sub(r"\1\2", COMMENT.sub("", self.raw)).split())
 
 
 _Piece = tuple[_Section, Span, bool]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -131,11 +131,19 @@ def _named(
 
 
 def _meant(connection: sqlite3.Connection, name: str, target: str, source: str) -> str:
-    """Return the file that a link means, as Obsidian would: beside it, else the shortest path."""
     named = connection.execute("SELECT path FROM ties WHERE kind = 'name' AND name = ?", (name,))
+    return meant((path for (path,) in named), target, source)
+
+
+def meant(named: Iterable[str], target: str, source: str) -> str:
+    """Return which of some files a link in another means, as Obsidian would: one beside it, else
+    that of the shortest path.
+
+    `target`: what their folded paths end in; empty for any. Empty where there is none.
+    """
     here = source.rpartition("/")[0]
     return min(
-        (one for (one,) in named if not target or f"/{folded(one)}".endswith(f"/{target}")),
+        (one for one in named if not target or f"/{folded(one)}".endswith(f"/{target}")),
         key=lambda path: (path.rpartition("/")[0] != here, path.count("/"), path),
         default="",
     )

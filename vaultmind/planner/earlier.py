@@ -46,7 +46,7 @@ SHARE = 0.1
 """Share of a plan's budget that earlier work may take."""
 HEAD = "Earlier work on tasks like this:"
 FORGOTTEN = "a task that was forgotten"
-SHOWN_FILES, SHOWN_DECISIONS, MAX_TASK, MAX_WORDS = 6, 3, 120, 200
+SHOWN_FILES, SHOWN_DECISIONS, TASK_TOKENS, SAID_TOKENS = 6, 3, 30, 50
 LEAST_TOLD = 30
 """Tokens in which there is something to tell of an episode."""
 SLACK = 4
@@ -168,11 +168,12 @@ class Earlier:
             same = (one.task.fingerprint or name, one.outcome)
             if same not in yielded and (changed or decisions or why):
                 yielded.add(same)
-                task = FORGOTTEN if self._hides(one, TASK) else clean(one.task.text)
+                task = one_line(FORGOTTEN if self._hides(one, TASK) else clean(one.task.text))
                 day = day_of(seconds_of(one.started))
-                head = f"- {day}, {one.agent}, {one.outcome}: {_clipped(task, MAX_TASK)}"
-                told = [f"decided: {_clipped(it, MAX_WORDS)}" for it in decisions[:SHOWN_DECISIONS]]
-                told += [f"because: {_clipped(why, MAX_WORDS)}"] if why else []
+                head = f"- {day}, {one.agent}, {one.outcome}: {tokens.clip(task, TASK_TOKENS)}"
+                told = [f"decided: {it}" for it in decisions[:SHOWN_DECISIONS]]
+                told += [f"because: {why}"] if why else []
+                told = [tokens.clip(one_line(it), SAID_TOKENS) for it in told]
                 more = len(changed) - SHOWN_FILES
                 named = ", ".join(map(one_line, changed[:SHOWN_FILES]))
                 named += f" and {more} more" if more > 0 else ""
@@ -209,8 +210,3 @@ def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[Earlie
             told.append(replace(work, text=tokens.clip(work.text, room)))
             text = f"{text}\n{told[-1].text}"
     return tuple(told), text if told else ""
-
-
-def _clipped(text: str, most: int) -> str:
-    line = one_line(text)
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

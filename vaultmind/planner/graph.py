@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Generic, Literal, TypeVar
 
-from vaultmind.index.ties import folded
+from vaultmind.index.ties import folded, meant
 from vaultmind.index.words.stopwords import BY_LANGUAGE
 from vaultmind.index.words.terms import fold, stems
 from vaultmind.planner.records import INSTALL, endings, language, language_of
@@ -50,7 +50,6 @@ _TEST_MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
-_folded = lru_cache(maxsize=65_536)(folded)
 Edge = tuple[str, str]
 """How (`import`, `link`, `embed`, `tests`), and the file at the other end."""
 Key = TypeVar("Key", str, int)
@@ -350,19 +349,8 @@ class Graph:
         target = name.partition("|")[0].partition("#")[0].strip()
         if not target or target.startswith("//") or ":" in target.partition("/")[0]:
             return ""
-        folder, top = folder_of(here), posixpath.normpath(target.lstrip("/"))
-        beside = posixpath.normpath(posixpath.join(folder, target.lstrip("/")))
-        is_whole = "/" in target and not target.startswith(".")
-        places = [_folded(one) for one in ((top, beside) if is_whole else (beside,))]
-        wanted = _folded(re.sub(r"^(?:\.\.?/)+", "", target.strip("/")))
-
-        def far(one: str) -> tuple[int, bool, int, int, str]:
-            at = places.index(_folded(one)) if _folded(one) in places else len(places)
-            return at, folder_of(one) != folder, one.count("/"), len(one), one
-
-        called = (one for one in self._look(_key(target)) if wanted)
-        ending = (one for one in called if f"/{_folded(one)}".endswith(f"/{wanted}"))
-        return min(ending, key=far, default="")
+        parts = [one for one in folded(target).split("/") if one.strip(".")]
+        return meant(self._look(_key(target)), "/".join(parts), here) if parts else ""
 
     def _tested(self, record: FileRecord, imports: Iterable[str]) -> list[str]:
         """Return the files that a test touches: named like it, the nearest first; or imported."""

@@ -9,14 +9,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from vaultmind import tokens
 from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import first_day
 from vaultmind.planner.git import LAST
-from vaultmind.planner.types import CacheStatus, Detail, FileRecord, Layer, Part, TaskKind
+from vaultmind.planner.types import CacheStatus, Detail, FileRecord, Layer, Part, Standing, TaskKind
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 
@@ -57,7 +57,7 @@ class Explored:
     detail: str
     cache_status: CacheStatus
     """As of a plan."""
-    freshness: Literal["fresh", "stale", "dirty"]
+    freshness: Standing
     layers: tuple[Layer, ...]
     text: str
     tokens: int
@@ -110,12 +110,8 @@ class Sight:
     def __init__(self, source: Source, now: datetime, since: str = "") -> None:
         self.source, self.now, self.graph = source, now, source.graph
         self.records, self.commits = source.records(), source.history.commits()
-        self.changes = Counter(
-            path
-            for one in self.commits
-            if len(one.changed) <= MOST_PATHS
-            for path, _ in one.changed
-        )
+        small = (one.changed for one in self.commits if len(one.changed) <= MOST_PATHS)
+        self.changes = Counter(path for each in small for path, _ in each)
         """In how many of the last commits each file changed."""
         self.ties = {path: self._ties(path) for path in self.records}
         """How many files lead to each; tests do not count."""
@@ -160,17 +156,11 @@ def explore(
     notes += [f"{counted(count, 'file')} of code as text only: {fault}."
               for fault, count in lacks.most_common(3)]  # fmt: skip
     text = "\n\n".join(text for text, _ in made.values() if is_sure)
+    size, took_ms = tokens.count(text), (time.perf_counter() - began) * 1000
+    fresh: Standing = "fresh" if source.settled and is_sure else "dirty" if is_indexing else "stale"
+    shown = (*made,) if is_sure else ()
     return Explored(
-        source.name,
-        kind,
-        detail,
-        status,
-        "fresh" if source.settled and is_sure else "dirty" if is_indexing else "stale",
-        (*made,) if is_sure else (),
-        text,
-        tokens.count(text),
-        (time.perf_counter() - began) * 1000,
-        tuple(notes),
+        source.name, kind, detail, status, fresh, shown, text, size, took_ms, tuple(notes)
     )
 
 

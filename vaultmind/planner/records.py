@@ -26,6 +26,7 @@ from vaultmind import tokens
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
 from vaultmind.index.linked import NamedLines, cut_plainly
+from vaultmind.index.notes import MARKUP
 from vaultmind.index.taken import shape_of
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, mask, unmarked
@@ -74,9 +75,6 @@ _ENTRY = re.compile(
 _ENTRY_TAGS = frozenset({"moc", "index", "hub", "home"})
 _ABOUT = frozenset({"description", "summary", "abstract", "opis", "описание"})
 _HIDDEN = frozenset({"position", "cssclass", "cssclasses", "aliases", "tags", "tag"})
-_MARKUP = re.compile(
-    r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|\[([^\[\]]*)\]\([^)]{0,2000}\)|[*`]+|(?<!\w)_+|_+(?!\w)"
-)
 _NOT_PROSE = re.compile(r"\s*(?:\||>|!\[|<|\[!|\$\$|---|===)")
 _BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+$")
 log = logging.getLogger(__name__)
@@ -485,7 +483,7 @@ def _note(plain: FileRecord, text: str) -> FileRecord:
 
 def _plain(text: str) -> str:
     """Return a line of Markdown without its marks, as one reads it."""
-    return clean(_MARKUP.sub(r"\1\2", text))
+    return clean(MARKUP.sub(r"\1\2", text))
 
 
 def _abstract(note: Note, text: str) -> str:
