@@ -21,7 +21,7 @@ from typing import Any
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.language.secrets import sensitive
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import Caller
 
 OUTCOMES = ("written", "suggested", "dropped")

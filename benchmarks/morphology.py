@@ -34,14 +34,13 @@ from example import NothingForgotten
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.columns import Columns
+from vaultmind.index.columns import Columns, Where
 from vaultmind.index.db import Database
 from vaultmind.index.index import Index
 from vaultmind.index.matching import Matcher
 from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.sync import Prepared, store
-from vaultmind.index.where import Where
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

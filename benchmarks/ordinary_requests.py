@@ -26,7 +26,7 @@ from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, DaemonConfig, IndexConfig
 from vaultmind.memory.brain import parse_brain
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
 DEFAULT = Path(__file__).parent / "data" / "ordinary_requests.jsonl"

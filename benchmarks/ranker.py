@@ -30,7 +30,7 @@ from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
 from morphology import read_sets
 
-from vaultmind.index.columns import Columns, Floats
+from vaultmind.index.columns import Columns, Floats, Where
 from vaultmind.index.db import Database
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.models import FEATURES, WITHOUT_MEANING
@@ -39,12 +39,11 @@ from vaultmind.index.rank import EXACT
 from vaultmind.index.search import Candidates, Finder
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.training import Lesson, train
-from vaultmind.index.where import Where
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.ports import Embedder
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import ExcludeRules
+from vaultmind.vault.scan import Rules
 
 Asked = tuple[tuple[str, str, str], Collection[str]]
 """Group, kind and text of a question, and what is right."""
@@ -95,7 +94,7 @@ class Vault:
     def __init__(self, files: Iterator[Prepared], embedder: Embedder, folder: Path) -> None:
         fresh = not folder.exists()
         self.database = Database(folder / "index.db")
-        self.embedder = embedder
+        self.embedder, self.embedder_id = embedder, embedder.id
         if fresh:
             with self.database.write():
                 for prepared in files:
@@ -112,7 +111,7 @@ class Vault:
         columns = Columns(self.database)
         columns.follow()
         columns.take_vectors(embedder.id, embedder.dim)
-        self.finder = Finder(columns, self, lambda: embedder.id, folder, lambda: now)
+        self.finder = Finder(columns, self, folder, lambda: now)
 
     def query_vector(self, query: str) -> Floats | None:
         """Return a question's vector."""
@@ -148,7 +147,7 @@ class Vault:
 def vault_files(root: Path) -> Iterator[Prepared]:
     """Yield the files of a vault that are indexed."""
     paths = VaultPaths(root)
-    reader, rules = VaultReader(paths, 8_000_000), ExcludeRules(paths, ())
+    reader, rules = VaultReader(paths, 8_000_000), Rules(paths, ())
     for file in sorted(root.rglob("*.md")):
         path = file.relative_to(root).as_posix()
         place = place_of(path, paths)
@@ -232,12 +231,11 @@ def _seen(
     if found is None:
         empty = np.zeros((0, len(FEATURES)), np.float32)
         return Ranked(group, kind, query, frozenset(right), (), empty, (), (), ())
-    features = np.stack([found.told[name] for name in FEATURES], axis=1)
     by_text = _sorted(found.rowids, found.bm25)
     by_meaning = _sorted(found.rowids, np.nan_to_num(found.closeness, nan=-1.0))
     lists = (found.rowids, by_text, by_meaning, vault.fused(query, found, by_text, by_meaning))
     candidates, *by = [tuple(names[rowid] for rowid in some) for some in lists]
-    return Ranked(group, kind, query, frozenset(right), candidates, features, *by)
+    return Ranked(group, kind, query, frozenset(right), candidates, found.features, *by)
 
 
 def _sorted(rowids: list[int], values: Floats) -> list[int]:

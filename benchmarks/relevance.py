@@ -33,7 +33,7 @@ from vaultmind.index import search as relevance
 from vaultmind.index.embed import calibrated, open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
-from vaultmind.index.words.terms import query_terms
+from vaultmind.index.words import query_terms
 from vaultmind.ports import Embedder
 from vaultmind.session.recall import telling_terms
 from vaultmind.types import PERSON, Hit, SearchRequest

@@ -19,14 +19,13 @@ from history import Step
 
 from vaultmind import tokens
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.columns import Columns
+from vaultmind.index.columns import Columns, Where
 from vaultmind.index.db import Database
 from vaultmind.index.index import Index
 from vaultmind.index.matching import Matcher
 from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.sync import Prepared, store
-from vaultmind.index.where import Where
 from vaultmind.planner.layers import explore
 from vaultmind.planner.plan import Planner
 from vaultmind.planner.source import Source

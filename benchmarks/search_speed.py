@@ -36,12 +36,11 @@ from speed import machine, make_queries, timed
 
 from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
-from vaultmind.index.columns import Floats
+from vaultmind.index.columns import Floats, Where
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Withheld
 from vaultmind.index.search import DEPTH
-from vaultmind.index.where import Where
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths

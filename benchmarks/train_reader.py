@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from vaultmind.consolidate.talk import own_words, spans
+from vaultmind.consolidate.extract import own_words, spans
 from vaultmind.language.encoder import (
     FEATURES,
     SPELLINGS,

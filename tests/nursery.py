@@ -205,7 +205,7 @@ def _warm() -> None:
     import importlib
     import threading
 
-    from vaultmind.index.words.language import detect
+    from vaultmind.index.words import detect
 
     for name in ("vaultmind.serve.daemon", "vaultmind.serve.mcp", "vaultmind.app"):
         importlib.import_module(name)

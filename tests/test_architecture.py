@@ -40,9 +40,8 @@ PEERS = frozenset({"memory", "index", "minion"})
 
 INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
-        frozenset({"terminal"}),
         frozenset({"options"}),
-        frozenset({"made", "processes", "connect", "minion"}),
+        frozenset({"made", "processes", "connect"}),
         frozenset({"commands", "demo", "bundle"}),
         frozenset({"main"}),
     ),
@@ -50,17 +49,15 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"words"}),
         frozenset({"when_words"}),
         frozenset({"when_rules"}),
-        frozenset({"when", "chroma", "db", "models", "typos", "ties", "taken"}),
-        frozenset({"notes", "embed", "asking"}),
-        frozenset({"reading"}),
+        frozenset({"when", "db", "models", "ties"}),
+        frozenset({"notes", "embed"}),
         frozenset({"folder"}),
         frozenset({"linked", "outlet"}),
-        frozenset({"where"}),
         frozenset({"columns", "results"}),
         frozenset({"matching", "sync", "training", "vectors"}),
         frozenset({"rank"}),
         frozenset({"search", "fetch"}),
-        frozenset({"erasing", "raw", "related"}),
+        frozenset({"erasing", "related"}),
         frozenset({"index"}),
     ),
     "session": (
@@ -85,12 +82,10 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"plan"}),
     ),
     "serve": (
-        frozenset({"call", "lean"}),
-        frozenset({"lines"}),
-        frozenset({"op", "show"}),
-        frozenset({"ops"}),
-        frozenset({"operations"}),
-        frozenset({"guard", "metrics", "offers"}),
+        frozenset({"call"}),
+        frozenset({"lines", "show"}),
+        frozenset({"op"}),
+        frozenset({"ops", "guard"}),
         frozenset({"mcp"}),
         frozenset({"http"}),
         frozenset({"lock"}),
@@ -100,7 +95,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
 """The rooms and files inside a room, lowest first: each imports those below it and its own."""
 
 ONE_ROOM = {
-    "chromadb": {"index/chroma.py"},
+    "chromadb": {"index/vectors.py"},
     "watchdog": {"index/folder.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},

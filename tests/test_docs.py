@@ -16,12 +16,12 @@ from typing import Any
 import click
 import pytest
 
-from vaultmind.cli import terminal
+from vaultmind.cli import options
 from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS
 from vaultmind.config import SECTION_TYPES, all_keys
 from vaultmind.errors import DISTRIBUTION
-from vaultmind.serve import offers, operations
+from vaultmind.serve import mcp, op
 from vaultmind.serve.op import Operation
 
 ROOT = Path(__file__).parent.parent
@@ -88,7 +88,7 @@ def test_every_command_in_the_documents_exists(page: Path) -> None:
 
 
 def test_every_exit_code_is_documented_and_no_other() -> None:
-    codes = {value for name, value in vars(terminal).items() if name.startswith("EXIT_")}
+    codes = {value for name, value in vars(options).items() if name.startswith("EXIT_")}
     table = COMMANDS.partition("## Exit codes")[2].partition("\n## ")[0]
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == codes | {0}
 
@@ -146,12 +146,12 @@ def test_every_bound_of_a_key_is_documented() -> None:
 
 @pytest.mark.parametrize("surface", ["mcp", "http"])
 def test_every_tool_and_route_is_documented(surface: str) -> None:
-    for operation in operations.of(surface):  # type: ignore[arg-type]
+    for operation in op.of(surface):  # type: ignore[arg-type]
         assert f"`{operation.name}`" in INTERFACES
     assert "`POST /v1/NAME`" in INTERFACES and "`/mcp`" in INTERFACES
 
 
-@pytest.mark.parametrize("operation", operations.of("mcp"), ids=lambda one: one.name)
+@pytest.mark.parametrize("operation", op.of("mcp"), ids=lambda one: one.name)
 def test_every_argument_of_a_tool_is_documented(operation: Operation) -> None:
     (row,) = re.findall(rf"^\| `{operation.name}` \|.*\|$", INTERFACES, re.MULTILINE)
     arguments = set(re.findall(r"`([a-z_]+)`", row.split("|")[3]))
@@ -159,8 +159,8 @@ def test_every_argument_of_a_tool_is_documented(operation: Operation) -> None:
 
 
 def test_every_resource_and_prompt_is_documented() -> None:
-    assert f"`{offers.NOTE}{{+path}}`" in INTERFACES
-    assert all(f"`{name}`" in INTERFACES for name in offers.PROMPTS)
+    assert f"`{mcp.NOTE}{{+path}}`" in INTERFACES
+    assert all(f"`{name}`" in INTERFACES for name in mcp.PROMPTS)
 
 
 def test_the_readmes_first_block_is_the_two_commands() -> None:

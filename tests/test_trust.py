@@ -18,7 +18,7 @@ from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.errors import NotFound
 from vaultmind.memory.brain import parse_brain
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import PERSON, Caller
 
 AGENT = Caller("agent", "main", "claude-code")

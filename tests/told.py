@@ -19,7 +19,7 @@ from vaultmind.app import App, open_app
 from vaultmind.cli.main import cli
 from vaultmind.cli.options import Settings
 from vaultmind.ports import Report, silent
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import PERSON
 
 EXAMPLE = re.compile(r"^```\n(\$ vaultmind .*?)^```", re.MULTILINE | re.DOTALL)

@@ -54,7 +54,7 @@ from vaultmind.vault.paths import VaultPaths, agent_name
 if TYPE_CHECKING:
     from vaultmind.consolidate.levels import Levels
     from vaultmind.consolidate.model import Thinker
-    from vaultmind.consolidate.reported import Reported
+    from vaultmind.consolidate.settle import Reported
     from vaultmind.episodes.store import Tables
     from vaultmind.planner.plan import Planner
 
@@ -256,8 +256,7 @@ class App:
 
         def stands(tables: Tables, name: str) -> bool:
             """Tell whether the tables hold an episode as its note says it now."""
-            listed = files.listed_one(name)
-            return listed is not None and tables.holds(listed)
+            return tables.holds(files, name)
 
         earlier = Earlier(
             lambda: self.episodes.tables, outlet, self.paths, self.clock, stands, self.config.agent
@@ -317,7 +316,7 @@ class App:
     @cached_property
     def reported(self) -> Reported:
         """Return what takes an agent's own recap and facts, made when the first one comes."""
-        from vaultmind.consolidate.reported import Reported
+        from vaultmind.consolidate.settle import Reported
 
         return Reported(self._resources(), self.config.extraction.max_facts)
 

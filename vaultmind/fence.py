@@ -18,4 +18,5 @@ def fence(text: str, source: str, mark: str) -> str:
     """
     inside = text.replace(mark, "")
     where = " ".join(source.replace(mark, "").split())
+    where = where.replace("<<", "< <").replace(">>", "> >")
     return f"<<recalled {mark} from {where}>>\n{inside}\n<<end {mark}>>"

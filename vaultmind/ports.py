@@ -64,6 +64,11 @@ class Embedder(Protocol):
 class Nearest(Protocol):
     """Turns questions into vectors, once an embedder and the chunks' vectors are there."""
 
+    @property
+    def embedder_id(self) -> str:
+        """Return the id of the embedder in use; empty while there is none."""
+        ...
+
     def query_vector(self, query: str) -> Matrix | None:
         """Return a question's vector, shape (dim,); None while vectors cannot be searched."""
         ...

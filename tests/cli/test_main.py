@@ -27,28 +27,6 @@ def test_a_vault_is_named_by_flag_environment_or_configuration(
     assert run(machine, "show", cwd=tmp_path, VAULTMIND_CONFIG=str(config)).code == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["serach"], "Did you mean 'search'?"),
-        (["search", "--colour", "x"], "--colour"),
-        (["connect", "emacs"], "claude-desktop"),
-        (["mcp", "--fast"], "--fast"),
-    ],
-)
-def test_a_wrong_command_line_is_two_in_words_and_in_json(
-    machine: Machine, arguments: list[str], words: str
-) -> None:
-    done = run(machine, *arguments)
-    assert done.code == 2
-    assert words in done.err and "--help" in done.err
-    assert not done.out
-    as_json = run(machine, "--json", *arguments)
-    assert as_json.code == 2
-    assert words in as_json.json["error"]["message"]
-    assert set(as_json.json["error"]) == {"type", "message", "hint"}
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["search", "plum", "--json"], ["status"]])
 def test_a_command_imports_nothing_heavy(machine: Machine, arguments: list[str]) -> None:
     machine.run("daemon", "start")
@@ -66,8 +44,3 @@ def test_a_command_imports_nothing_heavy(machine: Machine, arguments: list[str])
     )
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert not loaded & HEAVY
-
-
-@pytest.mark.parametrize("group", ["suggestions", "agents"])
-def test_a_group_alone_lists_what_it_is_about(machine: Machine, group: str) -> None:
-    assert run(machine, group).out == run(machine, group, "list").out

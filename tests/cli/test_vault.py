@@ -23,21 +23,6 @@ def test_a_check_of_a_copy_reads_every_note_first(tmp_path: Path) -> None:
     assert "Daily/99z.md" in told["index"]["what"]
 
 
-def test_the_doctor_sees_a_client_that_starts_what_is_gone(machine: Machine) -> None:
-    file = machine.state / ".config/Claude/claude_desktop_config.json"
-    file.parent.mkdir(parents=True)
-    args = ["mcp", "--vault", str(machine.vault)]
-    entry = {"command": str(machine.state / "gone/vaultmind"), "args": args}
-    file.write_text(json.dumps({"mcpServers": {"vaultmind": entry}}), "utf-8")
-    try:
-        done = run(machine, "doctor", XDG_CONFIG_HOME=str(machine.state / ".config"))
-        assert done.code == 1
-        assert "gone/vaultmind" in done.out
-        assert "vaultmind connect claude-desktop --write" in done.out
-    finally:
-        file.unlink()
-
-
 def test_a_bundle_starts_this_installation_for_the_vault_that_is_chosen(
     machine: Machine, tmp_path: Path
 ) -> None:

@@ -57,31 +57,6 @@ def test_a_quote_may_leave_words_out_but_not_turn_them_round() -> None:
     assert why(claim, "with my wife Ann … We fly to Lisbon", talk) == "no evidence"
 
 
-TALK = said(
-    "We decided to move the launch of the garden site to 12 May, budget 1,200 euros.",
-    "Tom will paint the fence on Monday at 7pm, then.",
-    "I would like twenty tulips, no roses. I don't eat meat. Mieszkam w Krakowie z Marysią.",
-)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "reason"),
-    [
-        ("They decided to move the launch to 12 May.", None),
-        ("On Monday at 19:00 Tom paints the fence.", None),
-        ("Mieszka w Krakowie z Jurkiem.", "name not in evidence"),
-        ("The launch moves to June.", "date not in evidence"),
-        ("The budget of the launch is 1500 euros.", "number not in evidence"),
-        ("Eats meat.", "polarity"),
-        ("The launch was cancelled by the sponsors.", "words not in evidence"),
-    ],
-)
-def test_without_a_quote_a_sentence_must_be_said_for_the_most_part(
-    sentence: str, reason: str | None
-) -> None:
-    assert why(sentence, "", TALK) == reason
-
-
 def test_no_secret_is_borne_out() -> None:
     key = "sk-proj-" + "Ab1" * 12
     assert why(f"Uses {key}", "", said(f"I use {key}")) == "secret"

@@ -18,7 +18,7 @@ from vaultmind.app import App, open_app
 from vaultmind.config import Config
 from vaultmind.episodes.types import Episode, Event
 from vaultmind.serve.call import Call
-from vaultmind.serve.operations import find
+from vaultmind.serve.op import find
 from vaultmind.serve.ops import hooks
 from vaultmind.session import uses
 from vaultmind.types import Caller
@@ -151,7 +151,7 @@ def episodes(app: App) -> list[Episode]:
     """Return every episode as its note says, oldest first."""
     assert app.watching.wait(30)
     files = app.episodes.files
-    return sorted((files.read(one.name) for one in files.listed()), key=lambda one: one.id)
+    return sorted(map(files.read, files.names()), key=lambda one: one.id)
 
 
 def told(episode: Episode, *kinds: str) -> list[tuple[str, str]]:

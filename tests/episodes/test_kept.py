@@ -19,6 +19,7 @@ from vaultmind.types import PERSON, Caller
 MAIN = Caller("agent", "main")
 HIDDEN = "VaultMind/agents/dexter/episodes/2026-01-01_001.md"
 SECRET = "Keys/ghp_0123456789abcdefABCDEF0123456789abcd.md"
+KEY = "AKIAIOSFODNN7EXAMPLE"
 OFFER = Offer("f", "t", "w", {"a.py": {"f": 1.0}})
 DONE = episode(event("read", "a.py"), event("edit", "a.py"), id="2026-01-01_001", days=300)
 
@@ -64,12 +65,13 @@ def test_no_record_names_another_agents_files_nor_a_secret(app: App, caller: Cal
     events = [
         Event("read", "", HIDDEN),
         Event("edit", "", HIDDEN.replace("VaultMind", "./vaultmind").upper()),
-        Event("decision", "", HIDDEN, text="Use <private>my</private> steam"),
+        Event("decision", "", HIDDEN, text=f"Use <private>my</private> {KEY}"),
         Event("read", "", "Oven.md"),
     ]
     after = recorder.add(one.name, events, caller)
     assert [(it.kind, it.path) for it in after.events] == [("decision", ""), ("read", "Oven.md")]
-    assert "my" not in after.events[0].text
+    note = app.episodes.files.file(one.name).text
+    assert "my" not in after.events[0].text and KEY not in note
     files = {HIDDEN: {"f": 1.0}, SECRET: {"f": 0.9}, "Oven.md": {"f": 0.5}}
     recorder.offer(one.name, Offer("f", "t", "w", files, tuple(files)), PERSON)
     with (app.paths.root / app.episodes.files.offers_path(one.name)).open("a") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,15 +19,7 @@ from vaultmind.episodes.note import (
     rendered,
     shrunk,
 )
-from vaultmind.episodes.types import (
-    CHANGES,
-    EVENT_KINDS,
-    HOWS,
-    RESULTS,
-    Episode,
-    Event,
-    TaskMark,
-)
+from vaultmind.episodes.types import RESULTS, Change, Episode, Event, EventKind, How, TaskMark
 
 AT = NOW.isoformat()
 WORDS = st.text(
@@ -45,16 +38,16 @@ PATHS = [
 ]
 EVENTS = st.builds(
     Event,
-    kind=st.sampled_from(EVENT_KINDS),
+    kind=st.sampled_from(get_args(EventKind)),
     time=st.just(AT),
     path=st.sampled_from(PATHS),
     symbol=WORDS,
     text=WORDS,
-    change=st.sampled_from(["", *CHANGES]),
+    change=st.sampled_from(["", *get_args(Change)]),
     commit=st.sampled_from(["", "abc1234"]),
     tokens=st.sampled_from([0, 12]),
     ok=st.sampled_from([None, True, False]),
-    how=st.sampled_from(HOWS),
+    how=st.sampled_from(get_args(How)),
     outcome=st.sampled_from(["", *RESULTS]),
 )
 

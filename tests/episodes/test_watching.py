@@ -26,7 +26,7 @@ from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
 from vaultmind.episodes.types import TaskMark
 from vaultmind.serve.call import Call
-from vaultmind.serve.operations import run_operation
+from vaultmind.serve.op import run_operation
 
 TASK = "Fix the refresh of the JWT token in the auth module"
 OTHER = "Write a release announcement about the new payment provider for the newsletter"

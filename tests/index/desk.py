@@ -6,10 +6,9 @@ from pathlib import Path
 
 from tests.fakes import HashEmbedder
 from tests.index.vault import Vault
-from vaultmind.index.chroma import ChromaStore
+from vaultmind.index.columns import Where
 from vaultmind.index.matching import Matcher
-from vaultmind.index.vectors import Vectors
-from vaultmind.index.where import Where
+from vaultmind.index.vectors import ChromaStore, Vectors
 from vaultmind.ports import Embedder
 
 

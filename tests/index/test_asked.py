@@ -7,10 +7,9 @@ import pytest
 
 from tests.index.vault import Vault
 from vaultmind.errors import BadArgument
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.where import folder_of
 from vaultmind.types import PERSON, Caller
-from vaultmind.vault.scan import ExcludeRules
 
 MAIN = Caller("agent", "main")
 HIDDEN = "VaultMind/agents/dexter"
@@ -33,14 +32,13 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 def test_a_refused_folder_names_none_that_is_excluded_hidden_or_empty(
     vault: Vault, glob: str
 ) -> None:
-    rules = ExcludeRules(vault.paths, (glob,))
-    outlet = Outlet(vault.reader, lambda: rules, Withheld(vault.hidden, vault.rights))
+    outlet = Outlet(VaultFolder(vault.paths, (glob,)), Withheld(vault.hidden, vault.rights))
     said = []
     for name in ("Nowhere", "../out", "Health", "Health/2026", "Pictures", HIDDEN, "VaultMind"):
         with pytest.raises(BadArgument) as error:
-            folder_of(name, MAIN, outlet)
+            outlet.folder_named(name, MAIN)
         said.append(error.value.allowed)
     assert set(said) == {"a folder of the vault with notes in it; at the top are: Garden"}
-    assert folder_of("/Garden/Birds/", MAIN, outlet) == "Garden/Birds"
-    assert folder_of(HIDDEN, PERSON, outlet) == HIDDEN
-    assert folder_of(" ", MAIN, outlet) == ""
+    assert outlet.folder_named("/Garden/Birds/", MAIN) == "Garden/Birds"
+    assert outlet.folder_named(HIDDEN, PERSON) == HIDDEN
+    assert outlet.folder_named(" ", MAIN) == ""

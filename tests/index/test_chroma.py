@@ -16,7 +16,7 @@ import pytest
 from chromadb.api.shared_system_client import SharedSystemClient
 
 from tests.waiting import until
-from vaultmind.index.chroma import ChromaStore, StoreBroken
+from vaultmind.index.vectors import ChromaStore, StoreBroken
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix

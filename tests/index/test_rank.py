@@ -16,8 +16,7 @@ import pytest
 
 from tests.index.vault import Vault
 from vaultmind.errors import ConfigError
-from vaultmind.index.asking import named_time
-from vaultmind.index.columns import Columns
+from vaultmind.index.columns import Columns, Where
 from vaultmind.index.models import (
     ACTIVE,
     OWN,
@@ -29,8 +28,7 @@ from vaultmind.index.models import (
     registry_of,
     shipped,
 )
-from vaultmind.index.raw import Raw
-from vaultmind.index.where import Where
+from vaultmind.index.when import named_time
 from vaultmind.types import PERSON, SearchRequest
 
 MINE = Model("mine", "", {"topic": 2.0}, {"topic": 0.2}, (), {})
@@ -202,7 +200,7 @@ def test_every_hit_can_say_why_and_a_ranker_sees_what_a_search_sees(vault: Vault
     assert told[0].words
     assert 0 < sum(reason.share for reason in told) <= 1.0001
     assert "%" in str(told[0])
-    seen = Raw(vault.finder, vault.outlet).seen("pottery kiln", PERSON)
+    seen = vault.raw.seen("pottery kiln", PERSON)
     assert seen is not None
     weights = [shipped("").features.get(name, 0.0) for name in seen.names]
     order = seen.order(np.array(weights, np.float32))

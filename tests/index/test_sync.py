@@ -75,7 +75,9 @@ def test_a_note_that_never_rests_is_indexed_and_looked_at_again(desk: Desk) -> N
     desk.write("a.md", "first words")
     reader = ChangingReader(VaultPaths(desk.root), 0)
     reader.saves[:] = [f"words {'again ' * number}" for number in range(10)]
-    sync = Sync(desk.database, reader, VaultFolder(reader.paths))
+    ground = VaultFolder(reader.paths)
+    ground.reader = reader
+    sync = Sync(desk.database, ground)
     sync.refresh(["a.md"])
     assert desk.find("words") == {"a.md"}
     assert "a.md" in sync.marked

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
+from vaultmind.index.columns import Where
 from vaultmind.index.db import chunks_of
-from vaultmind.index.where import Where
 from vaultmind.types import Caller, SearchRequest
 
 MAIN = Caller("agent", "main")

@@ -20,7 +20,6 @@ from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Sync
 from vaultmind.types import IndexState
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
 
 if TYPE_CHECKING:
@@ -47,6 +46,7 @@ class Vectors:
         self.vector: Matrix | None = None
         """What the question's vector is said to be."""
         self.embedder: HashEmbedder | None = None
+        self.embedder_id = "use"
 
     def query_vector(self, query: str) -> Matrix | None:
         return self.embedder.embed_query(query) if self.embedder else self.vector
@@ -58,17 +58,18 @@ class Vault:
     def __init__(self, root: Path) -> None:
         self.paths = VaultPaths(root / "vault")
         self.paths.root.mkdir()
-        self.reader = VaultReader(self.paths, 8_000_000)
+        ground = VaultFolder(self.paths, (), 8_000_000)
         self.database = Database(root / "state" / "index.db")
         self.columns = Columns(self.database)
         self.hidden, self.vectors = Hidden(), Vectors()
-        self.sync = Sync(self.database, self.reader, VaultFolder(self.paths))
+        self.sync = Sync(self.database, ground)
         self.rights = OpenToAll()
         withheld = Withheld(self.hidden, self.rights)
-        self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld)
+        self.outlet = Outlet(ground, withheld)
         folder = self.paths.root / self.paths.memory_dir
-        self.finder = Finder(self.columns, self.vectors, lambda: "use", folder, local_now)
-        self.search = Search(self.finder, self.outlet, self, self.state).search
+        self.finder = Finder(self.columns, self.vectors, folder, local_now)
+        self.raw = Search(self.finder, self.outlet, self, self.state)
+        self.search = self.raw.search
         self.fetch = Fetch(self.database, self.outlet).fetch
 
     def close(self) -> None:
@@ -125,7 +126,7 @@ class Vault:
         self.columns.follow()
         self.columns.take_vectors("use", meaning.embedder.dim)
         folder = self.paths.root / self.paths.memory_dir
-        return Finder(self.columns, meaning, lambda: "use", folder, local_now)
+        return Finder(self.columns, meaning, folder, local_now)
 
     def ids(self, path: str) -> list[str]:
         """Return the ids of a file's chunks."""

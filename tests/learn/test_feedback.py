@@ -20,7 +20,7 @@ from vaultmind.learn.feedback import (
     written,
 )
 from vaultmind.memory.forget.taking import Wanted
-from vaultmind.serve import operations
+from vaultmind.serve import op
 from vaultmind.serve.call import Call
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
@@ -87,13 +87,13 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 def search(app: App, query: str, caller: Caller = MAIN, **more: object) -> list[dict[str, str]]:
     args = {"query": query, **more}
-    hits = operations.run_operation(app, Call(caller), "memory_search", args)["hits"]
+    hits = op.run_operation(app, Call(caller), "memory_search", args)["hits"]
     assert isinstance(hits, list)
     return hits
 
 
 def fetch(app: App, name: str, caller: Caller = MAIN, **more: object) -> None:
-    operations.run_operation(app, Call(caller), "memory_fetch", {"id": name, **more})
+    op.run_operation(app, Call(caller), "memory_fetch", {"id": name, **more})
 
 
 def lines(app: App, agent: str = "main") -> list[tuple[str, str, str]]:
@@ -124,7 +124,7 @@ def test_what_is_past_its_retention_goes_with_the_next_line(app: App) -> None:
 def test_a_verdict_is_said_of_the_last_search_that_showed_the_hit(app: App) -> None:
     def say(line: str) -> str:
         args = {"action": "feedback", "hits": [line]}
-        return str(operations.run_operation(app, Call(MAIN), "episode", args)["message"])
+        return str(op.run_operation(app, Call(MAIN), "episode", args)["message"])
 
     hit = search(app, "bread oven")[0]["id"]
     assert "is useful for “bread oven”" in say(f"useful {hit}")

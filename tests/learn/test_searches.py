@@ -14,7 +14,7 @@ from tests.fakes import HashEmbedder
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.models import FEATURES, Model, read_model
-from vaultmind.index.raw import Raw
+from vaultmind.index.search import Search
 from vaultmind.learn.feedback import Judged, Line
 from vaultmind.learn.learning import FOLDERS, Trained
 from vaultmind.learn.lessons import MOST_LESSONS, heard_first, search_learner, taught_by
@@ -74,11 +74,11 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 
 @pytest.fixture(scope="module")
-def scenes(app: App) -> Raw:
+def scenes(app: App) -> Search:
     return app.index.raw
 
 
-def liked(scenes: Raw, topics: list[str], folder: str) -> list[Judged]:
+def liked(scenes: Search, topics: list[str], folder: str) -> list[Judged]:
     """Return what a person says who likes what lies in a folder, an hour apart."""
     said = []
     for number, topic in enumerate(topics):
@@ -101,7 +101,7 @@ def mrr(taught: list[Case], model: Model) -> float:
     return sum(found) / len(found)
 
 
-def lessons(scenes: Raw, said: list[Judged]) -> list[Case]:
+def lessons(scenes: Search, said: list[Judged]) -> list[Case]:
     seen = ((one, scenes.seen(one.query, PERSON)) for one in said)
     found = [taught_by(one, its, scenes) for one, its in seen if its]
     return [one for one in found if one is not None]
@@ -131,7 +131,7 @@ def model_of(app: App, told: Trained) -> Model:
 
 
 def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
-    app: App, scenes: Raw, learn: Callable[[list[Judged]], Trained]
+    app: App, scenes: Search, learn: Callable[[list[Judged]], Trained]
 ) -> None:
     before = scenes.active("hash-1")
     told = learn(liked(scenes, TOPICS[:24], TASTE))
@@ -145,7 +145,7 @@ def test_a_taste_is_learnt_and_holds_where_nothing_was_heard_of(
 
 
 def test_a_question_of_several_is_learnt_from_or_tried_on(
-    app: App, scenes: Raw, learn: Callable[[list[Judged]], Trained]
+    app: App, scenes: Search, learn: Callable[[list[Judged]], Trained]
 ) -> None:
     said = liked(scenes, TOPICS[:20], TASTE)
     others = [
@@ -167,7 +167,7 @@ def test_no_agent_drowns_the_persons_verdicts() -> None:
     assert heard[-60:] == flood[-60:] and len(heard) == MOST_LESSONS
 
 
-def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Raw) -> None:
+def test_what_an_agent_may_not_see_is_no_lesson_of_its(app: App, scenes: Search) -> None:
     other = app.paths.root / "VaultMind/agents/other/memory/brain.md"
     other.parent.mkdir(parents=True)
     other.write_text("# Brain\n\n## User\n\n- Keeps a zeppelin ^a1b2\n", "utf-8")

@@ -20,7 +20,7 @@ from vaultmind.planner.source import Source
 from vaultmind.planner.sources import described
 from vaultmind.planner.types import FileRecord
 from vaultmind.types import IndexState
-from vaultmind.vault.files import FileStat, FileText, VaultReader
+from vaultmind.vault.files import FileStat, FileText
 
 NOW = datetime(2026, 11, 22, 15, 0, tzinfo=UTC)
 IDENTITY = ("-c", "user.name=Anna", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
@@ -44,11 +44,10 @@ class Shelf:
         self.folder = folder
         self.state_dir = state or folder.parent / f"{folder.name}-state"
         self.ground = ground or VaultFolder(VaultPaths(folder))
-        self.reader = VaultReader(self.ground.paths, 0)
         self.database = Database(self.state_dir / "index.db")
-        self.sync = Sync(self.database, self.reader, self.ground, describe=described)
+        self.sync = Sync(self.database, self.ground, describe=described)
         withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
-        self.outlet = Outlet(self.reader, lambda: self.sync.rules, withheld, self.ground)
+        self.outlet = Outlet(self.ground, withheld)
 
     @property
     def journal(self) -> Journal:

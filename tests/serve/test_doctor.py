@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import PERSON
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.serve.vaults import open_vault
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import PERSON, MemoryWrite
 
 DEEP = 20_000

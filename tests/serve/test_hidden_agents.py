@@ -12,8 +12,8 @@ import pytest
 from tests.serve.vaults import open_vault, write_vault
 from vaultmind.app import App
 from vaultmind.errors import VaultMindError
-from vaultmind.serve import metrics, offers
-from vaultmind.serve.operations import Call, answer, find, of
+from vaultmind.serve import http, mcp
+from vaultmind.serve.op import Call, answer, find, of
 from vaultmind.types import PERSON, Caller, SearchRequest
 
 MAIN, DEXTER, JASKIER = (Caller("agent", name) for name in ("main", "dexter", "jaskier"))
@@ -148,7 +148,7 @@ def test_its_chunk_ids_and_resources_lead_nowhere(app: App) -> None:
     told = []
     for who in ("dexter", "nobody"):
         with pytest.raises(VaultMindError) as error:
-            offers.read(app, MAIN, f"note:///{BRAIN.replace('dexter', who)}")
+            mcp.read_note(app, MAIN, f"note:///{BRAIN.replace('dexter', who)}")
         told.append(str(error.value).replace(who, "NAME"))
     assert told[0] == told[1]
 
@@ -156,5 +156,5 @@ def test_its_chunk_ids_and_resources_lead_nowhere(app: App) -> None:
 def test_its_episodes_are_in_no_figure(app: App) -> None:
     app.episodes.settle()
     counted = 'vaultmind_episodes{outcome="partial"}'
-    assert counted in metrics.exposition(app, JASKIER)
-    assert counted not in metrics.exposition(app, MAIN)
+    assert counted in http.exposition(app, JASKIER)
+    assert counted not in http.exposition(app, MAIN)

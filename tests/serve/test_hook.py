@@ -16,7 +16,7 @@ from tests.nursery import Ended
 from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.client import hook, wire
-from vaultmind.session import spool
+from vaultmind.session import spool, uses
 
 PATIENT = {"VAULTMIND_HOOK_SECONDS": "20"}
 """What these tests promise is not how fast a busy machine is."""
@@ -77,25 +77,6 @@ def write_brain(house: Machine) -> None:
     brain = house.vault / "VaultMind/agents/main/memory/brain.md"
     brain.parent.mkdir(parents=True, exist_ok=True)
     brain.write_text("## User\n\n- Is called Anna ^a1b2\n", "utf-8")
-
-
-def test_a_talk_is_written_down_and_claude_is_reminded(
-    shared_house: Machine, script: Script
-) -> None:
-    house = shared_house
-    write_brain(house)
-    begun = run(house, "SessionStart", event_of(script, source="startup"))
-    assert "Is called Anna" in told(begun, "SessionStart")
-    prompt = event_of(script, prompt="How hot does the oven bake?")
-    asked = run(house, "UserPromptSubmit", prompt)
-    assert "230 degrees" in told(asked, "UserPromptSubmit")
-    script.user("How hot does the oven bake?")
-    script.says("230 degrees, says your note.")
-    assert quiet(run(house, "Stop", event_of(script)))
-    (session,) = sessions(house)
-    assert "> How hot does the oven bake?" in session.read_text("utf-8")
-    assert quiet(run(house, "SessionEnd", event_of(script, reason="prompt_input_exit")))
-    assert "state: ended" in session.read_text("utf-8")
 
 
 def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_prompt(
@@ -178,3 +159,37 @@ def test_the_log_of_failures_says_nothing_of_what_was_said(
     assert "transcript_path" in log.read_text("utf-8")
     assert "Hildegard" not in log.read_text("utf-8") + house.log
     assert log.stat().st_mode & 0o077 == 0
+
+
+# --- what leaves it ---------------------------------------------------------------------------
+
+
+def given(tool: str, asked: Any, answered: Any = None, **more: Any) -> dict[str, Any]:
+    told = {"tool_name": tool, "tool_input": asked, "tool_response": answered}
+    return told | {"session_id": "talk", "cwd": "/w", **more}
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "answered", "kept"),
+    [
+        ("Read", {"file_path": "/w/a.py"}, {"file": {"content": "x" * 8}},
+         {"reads": ["/w/a.py"], "chars": 8}),
+        ("Edit", {"file_path": "a.py", "old_string": "s", "new_string": "t"}, {"oldString": "s"},
+         {"edits": ["/w/a.py"]}),
+        ("Grep", {"pattern": "p"}, {"mode": "content", "filenames": [],
+                                    "content": "src/a.py:3:secret\nsrc/a.py:9:x\n12:y"},
+         {"query": "p", "found": ["/w/src/a.py"]}),
+        ("Read", {"file_path": "a\0b"}, {}, None),
+        ("Bash", {"command": "ls -la && echo secret > x"}, {"stdout": "secret"}, None),
+        ("WebFetch", {"url": "https://x.example/?key=secret"}, {}, None),
+    ],
+)  # fmt: skip
+def test_paths_leave_the_hook_and_no_content(
+    tool: str, asked: Any, answered: Any, kept: dict[str, Any] | None
+) -> None:
+    use = uses.reduced(given(tool, asked, answered), "PostToolUse")
+    if kept is None:
+        assert use is None
+        return
+    assert use is not None and "secret" not in json.dumps(use)
+    assert {name: use[name] for name in use if name not in ("id", "at", "tool", "cwd")} == kept

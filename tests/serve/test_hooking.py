@@ -14,7 +14,7 @@ from tests.session.transcripts import Script
 from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.serve.ops import hooks as hooking
 from vaultmind.session import spool
 from vaultmind.types import PERSON, Caller

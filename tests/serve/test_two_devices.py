@@ -18,7 +18,7 @@ from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.config import Config, IndexConfig
 from vaultmind.memory.brain import parse_brain
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import PERSON, Message
 
 SAID = "By the way, my sister lives in Lublin."

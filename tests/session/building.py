@@ -11,8 +11,8 @@ import numpy as np
 
 from tests.fakes import HashEmbedder
 from vaultmind.config import Config
+from vaultmind.index.columns import message_number
 from vaultmind.index.embed import scale_of
-from vaultmind.index.where import message_number
 from vaultmind.session.context import ContextBuilder
 from vaultmind.session.conversation import View
 from vaultmind.session.longterm import Ask, Brought

@@ -12,7 +12,7 @@ from tests.fakes import HashEmbedder
 from vaultmind.app import open_app
 from vaultmind.config import Config
 from vaultmind.memory.wording import default_identity
-from vaultmind.serve.operations import Call, run_operation
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.session.subagents import history
 from vaultmind.types import Caller
 from vaultmind.vault.paths import VaultPaths

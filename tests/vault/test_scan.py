@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import ExcludeRules, Scan, scan
+from vaultmind.vault.scan import Rules, Scan, scan
 
 MEMORY = "VaultMind/agents/main/memory"
 LIMIT = 1000
@@ -31,12 +31,12 @@ def put(paths: VaultPaths, *names: str, text: str = "x") -> None:
 
 
 def scanned(paths: VaultPaths, *globs: str) -> Scan:
-    return scan(paths, ExcludeRules(paths, globs), LIMIT, lambda path: path.endswith(".md"))
+    return scan(paths, Rules(paths, globs), LIMIT, lambda path: path.endswith(".md"))
 
 
-def obsidian_excludes(paths: VaultPaths, *filters: object) -> ExcludeRules:
+def obsidian_excludes(paths: VaultPaths, *filters: object) -> Rules:
     put(paths, ".obsidian/app.json", text=json.dumps({"userIgnoreFilters": filters}))
-    return ExcludeRules(paths, ())
+    return Rules(paths, ())
 
 
 # --- exclude ------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def test_obsidians_excluded_files_are_beginnings_and_expressions(paths: VaultPat
     rules = obsidian_excludes(paths, "Attachments/", "/draft-\\d+/", 7)
     assert rules.excluded("attachments/x.md") and rules.excluded("a/Draft-12.md")
     assert not rules.excluded("a/Attachments/x.md") and not rules.excluded("draft.md")
-    assert rules.faults == ()
+    assert not rules.faults
 
 
 # --- scan ---------------------------------------------------------------------------------

@@ -12,19 +12,16 @@ from typing import Any
 
 import click
 
-from vaultmind.cli import terminal
-from vaultmind.cli.made import (
-    SOURCE_SECONDS,
-    confirmed,
-    flag,
-    made,
-    option,
-    outcome_code,
-    plain,
-    read_lines,
+from vaultmind.cli.made import SOURCE_SECONDS, flag, made, option, outcome_code, plain, read_lines
+from vaultmind.cli.options import (
+    EXIT_NOT_FOUND,
+    EXIT_OTHER,
+    EXIT_USAGE,
+    Answer,
+    Settings,
+    aside,
+    dim,
 )
-from vaultmind.cli.options import Answer, Settings
-from vaultmind.cli.terminal import EXIT_NOT_FOUND, EXIT_OTHER, aside, dim, say
 
 Args = dict[str, Any]
 TRAINING_SECONDS, READ_SECONDS = 1800.0, 600.0
@@ -33,7 +30,7 @@ ALL = option("--all", "limit", flag_value=0, type=int, help="All of them.")
 
 
 def _answer_code(answer: Args) -> int:
-    codes = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": terminal.EXIT_USAGE}
+    codes = {"found": 0, "nothing_found": EXIT_NOT_FOUND, "no_query": EXIT_USAGE}
     return codes.get(answer["answer"], EXIT_OTHER)  # any other is no answer yet
 
 
@@ -300,8 +297,8 @@ def forget(settings: Settings, args: Args) -> int:
         settings.tell(preview)
     if dry_run or (empty and not settings.json):
         return EXIT_NOT_FOUND if empty else 0
-    if not (empty or yes or confirmed(settings, "Erase this? It cannot be undone.")):
-        say("Nothing was erased.")
+    if not (empty or yes or settings.confirms("Erase this? It cannot be undone.")):
+        aside("Nothing was erased.")
         return EXIT_OTHER
     erased = settings.ask("erase", args | {"seal": preview.json["seal"]})
     return outcome_code(settings.tell(erased))
@@ -326,7 +323,7 @@ def suggestions_accept(settings: Settings, args: Args) -> int:
         ids = [one["id"] for one in found.json["suggestions"]]
         if ids and not args.get("yes"):
             settings.tell(found)
-            if not confirmed(settings, f"\n{'Accept' if accept else 'Reject'} all {len(ids)}?"):
+            if not settings.confirms(f"\n{'Accept' if accept else 'Reject'} all {len(ids)}?"):
                 return EXIT_OTHER
     answer = Answer({"answers": []}, "Nothing waits for you.")
     if ids:
@@ -471,7 +468,7 @@ def agents_allow(settings: Settings, args: Args) -> int:
     if one["waiting"]:
         if not yes:
             aside(answer.json["message"])
-        if not (yes or confirmed(settings, "Allow it on this device?")):
+        if not (yes or settings.confirms("Allow it on this device?")):
             return EXIT_OTHER
         answer = settings.ask("agent_allow", args | {"seen": one["mark"]})
     settings.tell(answer)

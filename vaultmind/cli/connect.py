@@ -27,8 +27,7 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import Answer, Settings, pass_settings
-from vaultmind.cli.terminal import aside, bold
+from vaultmind.cli.options import Answer, Settings, aside, bold, pass_settings
 from vaultmind.client import hook
 from vaultmind.config import Config, user_config_path
 from vaultmind.config.links import FOLDER
@@ -123,9 +122,8 @@ def change(
     except ConfigError as error:  # Zed's and VS Code's files may hold comments
         alone: Content = {}
         edit(alone)
-        error.hint = (
-            f"It was left as it is. Mend it, or do it by hand:\n{json.dumps(alone, indent=2)}"
-        )
+        entry = json.dumps(alone, indent=2)
+        error.hint = f"It was left as it is. Mend it, or do it by hand:\n{entry}"
         raise
     if after == content:
         return "", before, None
@@ -260,19 +258,12 @@ def hook_commands(config: Config, server: Content) -> dict[str, str]:
     return {one: shlex.join([*before, one, *words[at + 1 :]]) for one in hook.EVENTS}
 
 
-def our_hooks(content: Content, config: Config) -> dict[str, Any]:
-    """Return the groups that hold our hooks for this vault and agent, by event."""
+def is_ours(event: str, config: Config, group: object) -> bool:
+    """Tell whether a group of an event's hooks holds ours for this vault and agent."""
     named = shlex.join(["--vault", str(config.vault), "--agent", config.agent])
-    try:
-        return {
-            event: group
-            for event, groups in content.get("hooks", {}).items()
-            for group in groups
-            for one in group["hooks"]
-            if f" hook {hook.CLIENT} {event} {named} " in f"{one.get('command', '')} "
-        }
-    except (AttributeError, TypeError, KeyError) as error:
-        raise ConfigError("'hooks' in the settings hold no lists by event.") from error
+    ours = json.dumps(f" hook {hook.CLIENT} {event} {named}", ensure_ascii=False)[1:-1]
+    told = json.dumps(group, ensure_ascii=False)
+    return f"{ours} " in told or f'{ours}"' in told
 
 
 def settle(
@@ -282,17 +273,17 @@ def settle(
 
     With `remove` they and all our hooks are taken out, with what they leave empty.
     """
-    if deny and ("permissions" in content or not remove):
-        held = member(content, DENY, [])
-        held[:] = [rule for rule in held if rule not in deny] + ([] if remove else deny)
-        prune(content, DENY)
-    for event, group in (our_hooks(content, config) if hooks or remove else {}).items():
-        content["hooks"][event].remove(group)
-        prune(content, ("hooks", event))
-    for event, command in {} if remove else hooks.items():
+
+    def put(way: Sequence[str], old: Callable[[object], bool], ours: list[Any]) -> None:
+        held = member(content, way, [])
+        held[:] = [one for one in held if not old(one)] + ([] if remove else ours)
+        prune(content, way)
+
+    put(DENY, lambda rule: rule in deny, deny)
+    for event in hook.EVENTS if hooks or remove else ():
         tools: Content = {"matcher": "|".join(MATCHERS[event])} if event in MATCHERS else {}
-        ours = [{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}]
-        member(content, ("hooks", event), []).append({**tools, "hooks": ours})
+        ours = {"type": "command", "command": hooks.get(event), "timeout": TIMEOUT_SECONDS}
+        put(("hooks", event), partial(is_ours, event, config), [{**tools, "hooks": [ours]}])
 
 
 # --- the command --------------------------------------------------------------------------
@@ -334,11 +325,10 @@ def connect(
 
     def edit(content: Content) -> None:
         servers = member(content, kind.way(path), {})
+        servers[name] = {**kind.more, **entry}
         if remove:
-            servers.pop(name, None)
+            del servers[name]
             prune(content, kind.way(path))
-        else:
-            servers[name] = {**kind.more, **entry}
 
     edits = {} if remove and hooked else {path: edit}
     told: Content = {"rules": None, "hooks": {}}
@@ -392,8 +382,10 @@ def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tup
         elif vault == config.vault:
             yield name, "ok", f"Connected as {ours} in {path}.", ""
     own = settings_file(path)
-    hooks = our_hooks(read(own)[1], config) if name == "claude-code" else {}
-    lacking = [one for one in hook.EVENTS if one not in hooks and one != hook.AFTER_FAILURE]
-    if hooks and lacking:
+    groups = partial(member, read(own)[1], empty=[])
+    events = hook.EVENTS if name == "claude-code" else ()
+    has = [it for it in events if any(is_ours(it, config, one) for one in groups(("hooks", it)))]
+    lacking = [it for it in events if it not in has and it != hook.AFTER_FAILURE]
+    if has and lacking:
         what, mend = f"{own} has no hook for {', '.join(lacking)}.", f"{again} with --hooks."
         yield f"{name} hooks", "fail", what, mend

@@ -12,8 +12,7 @@ import click
 
 import vaultmind
 from vaultmind.cli.connect import program_words
-from vaultmind.cli.options import Settings
-from vaultmind.cli.terminal import EXIT_OTHER, bad, dim, good, show
+from vaultmind.cli.options import EXIT_OTHER, Settings, bad, dim, good, show
 from vaultmind.errors import NotFound
 
 FACT = "My sourdough starter is called Gerald and lives on the second shelf of the fridge"
@@ -33,8 +32,8 @@ STORY: tuple[tuple[str, str, str, str], ...] = (
     ("", "ask no more", FACT_QUERY, "Gerald"),
 )  # fmt: skip
 """Each step: the title of its scene, what is done, with what, and the words that show it worked."""
-FOUND_WITHIN_SECONDS, POLL_SECONDS = 15.0, 0.02
-"""The watcher needs a moment after a hand edit."""
+AROUND, SHOWN = 60, 180
+"""Characters of a found text: before the words that are looked for, and in all."""
 ENDING = """
 The copy is {folder}/vault: open it in Obsidian; `rm -r {folder}` removes it.
 
@@ -80,25 +79,20 @@ def demo(*, clean: bool) -> int:
 
 
 def _done(copy: Settings, step: str, what: str, words: str) -> str:
-    """Do one step and return what was said."""
+    """Do one step and return what was said; of what was found the part that holds the words."""
     if step == "edit":
         brain = Path(copy.vault, "VaultMind/agents/main/memory/brain.md")
         brain.write_text(f"{brain.read_text('utf-8').rstrip()}\n- {what}\n", "utf-8")
+        copy.call("refresh")  # the watcher would need a moment
         return f"- {what}"
     if not step.startswith("ask"):
         args = {"op": step, "text": what} if what else {}
         return copy.ask("memory_update" if what else "index", args).words
-    until = time.monotonic() + FOUND_WITHIN_SECONDS
-    while True:
-        hits = copy.call("memory_search", {"query": what})["hits"][:3]
-        for hit in hits:
-            text = " ".join(hit["text"].split())
-            if words in text:
-                at = max(0, text.find(words) - 60)
-                return f"│ {text[at : at + 180]}\n  {hit['path']}"
-        if step == "ask no more" or time.monotonic() > until:
-            return f"│ {hits[0]['text'][:180]}" if hits else "-"
-        time.sleep(POLL_SECONDS)
+    hits = copy.call("memory_search", {"query": what, "limit": 3})["hits"]
+    texts = [(" ".join(hit["text"].split()), hit["path"]) for hit in hits]
+    text, path = next((one for one in texts if words in one[0]), texts[0])
+    at = max(0, text.find(words) - AROUND)
+    return f"│ {text[at : at + SHOWN]}\n  {path}"
 
 
 def example_vault() -> Path:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from vaultmind.cli.options import Settings, pass_settings
-from vaultmind.cli.terminal import OUTCOME_EXIT, print_json
+from vaultmind.cli.options import OUTCOME_EXIT, Settings, pass_settings, print_json
 from vaultmind.client.wire import decode
 from vaultmind.errors import BadArgument, NotFound
 
@@ -116,9 +115,6 @@ class Made:
             args["task"] = sys.stdin.read()
         if waits and "wait_seconds" in op.parameters:
             args.setdefault("wait_seconds", SOURCE_SECONDS)
-        elif waits and self.waits and "source" in args:
-            asked = {"source": args["source"], "layers": ["L0"], "wait_seconds": SOURCE_SECONDS}
-            settings.call("explore", asked)
         elif waits and self.waits:
             wait_for_index(settings, patient=patient)
         if "agent" in op.parameters:
@@ -238,10 +234,3 @@ def read_lines(path: Path, example: str) -> list[dict[str, Any]]:
             wanted = f"a line of JSON like {example}"
             raise BadArgument(f"{path.name} line {number}", line.strip(), wanted)
     return [item for _, _, item in found]
-
-
-def confirmed(settings: Settings, question: str) -> bool:
-    """Ask the person and tell whether they say yes; raise UsageError where nobody can be asked."""
-    if settings.json or not sys.stdin.isatty():
-        raise click.UsageError("Nobody can be asked here, so nothing was done. Add --yes.")
-    return click.confirm(question, default=False, err=True)

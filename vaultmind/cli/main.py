@@ -10,10 +10,9 @@ from importlib import import_module
 import click
 
 from vaultmind import __version__
-from vaultmind.cli import commands  # noqa: F401  (they declare themselves)
+from vaultmind.cli import commands as _declared  # noqa: F401
+from vaultmind.cli import options
 from vaultmind.cli.made import MADE
-from vaultmind.cli.options import global_options, settings_of
-from vaultmind.cli.terminal import EXIT_INTERRUPTED, EXIT_OTHER, aside, show_error, use_unicode
 from vaultmind.errors import VaultMindError
 
 PURPOSES = {
@@ -27,8 +26,8 @@ PURPOSES = {
     "The index": "status doctor index reindex",
     "Processes": "daemon mcp hook minion",
 }
-HANDMADE = {"demo": "demo", "connect": "connect", "bundle": "bundle", "minion": "minion",
-            "daemon": "processes", "mcp": "processes", "hook": "processes"}  # fmt: skip
+HANDMADE = {one: one for one in ("demo", "connect", "bundle")}
+HANDMADE |= dict.fromkeys(("daemon", "mcp", "hook", "minion"), "processes")
 """Commands with a terminal of their own: the module, imported when it is used."""
 GROUPS = {
     "episode": "Keep what is done for a task, or look at what was kept.",
@@ -37,7 +36,7 @@ GROUPS = {
     "session": "Write a conversation down, end it, or list what there is.",
     "agents": "List, show or make agents, or let one do more.",
 }
-ANYWHERE = global_options(hidden=True)
+ANYWHERE = options.global_options(hidden=True)
 """The global options as each command takes them."""
 EXIT_CODES = """\
 Exit codes: 0 done or unchanged, 1 other, 2 usage, 3 suggested, 4 denied, 5 not found."""
@@ -91,7 +90,7 @@ class Program(click.Group):
 COLOR = False if os.environ.get("NO_COLOR") else None
 
 
-@click.group(cls=Program, epilog=EXIT_CODES, params=global_options(hidden=False),
+@click.group(cls=Program, epilog=EXIT_CODES, params=options.global_options(hidden=False),
              context_settings={"max_content_width": 100, "color": COLOR})  # fmt: skip
 @click.version_option(__version__, prog_name="vaultmind")
 @click.pass_context
@@ -101,7 +100,7 @@ def cli(context: click.Context) -> None:
     Start with `vaultmind demo`, then `vaultmind init` inside your vault and
     `vaultmind connect claude-desktop --write`. The options may stand before or after a command.
     """
-    context.call_on_close(settings_of(context).close)
+    context.call_on_close(options.settings_of(context).close)
 
 
 cli.commands.update(dict.fromkeys(" ".join(PURPOSES.values()).split(), cli))
@@ -110,7 +109,7 @@ cli.commands.update(dict.fromkeys(" ".join(PURPOSES.values()).split(), cli))
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; every error of ours is shown in words."""
-    use_unicode()
+    options.use_unicode()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         result = cli.main(args=arguments, prog_name="vaultmind", standalone_mode=False)
@@ -121,17 +120,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        aside("Stopped.")
-        return EXIT_INTERRUPTED
+        options.aside("Stopped.")
+        return options.EXIT_INTERRUPTED
     except VaultMindError as error:
         code, kind = error.exit, type(error).__name__
         message, hint = error.message, error.hint
     except OSError as error:
-        code, kind, message, hint = EXIT_OTHER, "OSError", f"{error}.", ""
+        code, kind, message, hint = options.EXIT_OTHER, "OSError", f"{error}.", ""
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
         hint = f"See `{context.command_path if context else 'vaultmind'} --help`."
         code, kind = error.exit_code, "UsageError"
         message = " ".join(error.format_message().split())
-    show_error(kind, message, hint, as_json="--json" in arguments)
+    options.show_error(kind, message, hint, as_json="--json" in arguments)
     return code

@@ -1,22 +1,58 @@
-"""What every command understands and reaches: global options, configuration, operations."""
+"""What every command understands, reaches and shows: global options, the daemon, words and JSON.
+
+Every command pays for what is imported here: the standard library and click.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from vaultmind.cli.terminal import OUTCOME_MARKS, print_json, progress, show
 from vaultmind.locate import locate
 from vaultmind.ports import Report, silent
+from vaultmind.types import Progress
 
 if TYPE_CHECKING:
     from vaultmind.client.client import Client
     from vaultmind.config import Config
     from vaultmind.locate import Where
 
+EXIT_OTHER, EXIT_USAGE, EXIT_SUGGESTED, EXIT_DENIED, EXIT_NOT_FOUND = 1, 2, 3, 4, 5
+EXIT_INTERRUPTED = 130
+OUTCOME_EXIT = {
+    "suggested": EXIT_SUGGESTED,
+    "denied": EXIT_DENIED,
+    "not_found": EXIT_NOT_FOUND,
+    "partial": EXIT_OTHER,
+}
+"""Exit code of an outcome; of any other it is 0."""
+EVERY_SECONDS = 1.0
+"""How often it is told how far a long work is."""
+
+bold = partial(click.style, bold=True)
+dim = partial(click.style, dim=True)
+good = partial(click.style, fg="green")
+odd = partial(click.style, fg="yellow")
+bad = partial(click.style, fg="red")
+say = click.echo
+aside = partial(click.echo, err=True)
+OUTCOME_MARKS = {
+    "written": good("✓"),
+    "erased": good("✓"),
+    "unchanged": "=",
+    "suggested": odd("?"),
+    "denied": bad("✗"),
+    "not_found": odd("∅"),
+}
+"""What stands before the words of an answer that has an outcome."""
 NEED_A_LOOK = frozenset(("suggestions_list",))
 """Operations that only read, and what they read is what was left to do."""
 GLOBAL_OPTIONS: dict[str, tuple[str, str]] = {
@@ -27,6 +63,66 @@ GLOBAL_OPTIONS: dict[str, tuple[str, str]] = {
     "--in-process": ("", "Work without a daemon (takes its lock)."),
 }
 """Name, metavar (empty for a flag) and help."""
+
+
+# --- what is shown ------------------------------------------------------------------------
+
+
+def print_json(value: Any, indent: int | None = 2) -> None:  # noqa: ANN401
+    """Write one JSON document to stdout; on one line when `indent` is None."""
+    say(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def show(words: str) -> None:
+    """Print words; headings are bold."""
+    for line in words.splitlines():
+        say(bold(line) if line.startswith("## ") else line.rstrip())
+
+
+def show_error(kind: str, message: str, hint: str, *, as_json: bool) -> None:
+    """Say what went wrong and what to do next: on stderr, or as JSON on stdout."""
+    if as_json:
+        print_json({"error": {"type": kind, "message": message, "hint": hint}})
+        return
+    aside(f"{bad('✗')} {message}")
+    if hint:
+        aside(f"{dim('→')} {hint}")
+
+
+def use_unicode() -> None:
+    """Let stdout and stderr take any text: a path may hold bytes that are no text at all.
+
+    Written into a pipe it is UTF-8 everywhere; what cannot be written becomes an escape, which
+    JSON reads back.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Report]:
+    """Give a function that tells reported steps once a second, in a line that is written over.
+
+    Not at all when quiet, or where stderr is no terminal.
+    """
+    due, clear = time.monotonic() + EVERY_SECONDS, "\r\x1b[K"
+
+    def tell(step: Progress) -> None:
+        nonlocal due
+        if time.monotonic() >= due and step.done != step.total:
+            due = time.monotonic() + EVERY_SECONDS
+            of = f" of {step.total:,}" if step.total else ""
+            aside(f"{clear}{step.what or 'working'}: {step.done:,}{of}", nl=False)
+
+    begun = due
+    yield silent if quiet or not sys.stderr.isatty() else tell
+    if due > begun:
+        aside(clear, nl=False)
+
+
+# --- what is reached ----------------------------------------------------------------------
 
 
 class Answer(NamedTuple):
@@ -54,7 +150,8 @@ class InProcess:
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
         """Run an operation on the app; before one that writes, what was left to do is done."""
-        from vaultmind.serve.operations import IN_WORDS, Call, find, run_operation
+        from vaultmind.serve.call import Call
+        from vaultmind.serve.op import IN_WORDS, find, run_operation
         from vaultmind.types import PERSON
 
         asked = args["op"] if op == IN_WORDS else op
@@ -129,6 +226,12 @@ class Settings:
             show(f"{mark} {answer.words}" if mark else answer.words)
         return answer.json
 
+    def confirms(self, question: str) -> bool:
+        """Ask the person and tell whether they say yes; raise UsageError where nobody is there."""
+        if self.json or not sys.stdin.isatty():
+            raise click.UsageError("Nobody can be asked here, so nothing was done. Add --yes.")
+        return click.confirm(question, default=False, err=True)
+
     def close(self) -> None:
         """Let go of the daemon or of the app in this process."""
         if backend := self.__dict__.pop("backend", None):
@@ -137,10 +240,7 @@ class Settings:
 
 def settings_of(context: click.Context) -> Settings:
     """Return the settings of this run of the program."""
-    root = context.find_root()
-    if not isinstance(root.obj, Settings):
-        root.obj = Settings()
-    return root.obj
+    return context.find_root().ensure_object(Settings)
 
 
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:  # noqa: ANN401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from vaultmind.client import launch
@@ -14,9 +15,12 @@ if TYPE_CHECKING:
     from vaultmind.config import Config
     from vaultmind.locate import Where
 
+ENVELOPE_BYTES = 200
+"""Of a request, what stands around its arguments."""
+
 
 class Client:
-    """A connection to the vault's daemon, made anew when the daemon was replaced meanwhile."""
+    """A connection to the vault's daemon, made anew by the call after one over which it broke."""
 
     def __init__(self, where: Config | Where, caller: Caller) -> None:
         self._where = where
@@ -24,18 +28,15 @@ class Client:
             "ops", kind=caller.kind, agent=caller.agent, client=caller.client
         )
         self._wire: Wire | None = None
-        self._number = 0
 
     @classmethod
-    def connect(
-        cls, where: Config | Where, caller: Caller = PERSON, *, start: bool = True
-    ) -> Client:
+    def connect(cls, where: Config | Where, caller: Caller = PERSON) -> Client:
         """Return a connected client, starting the daemon when none runs.
 
         Raises DaemonUnavailable, in words, when there is none and none can be started.
         """
         made = cls(where, caller)
-        made._wire = launch.connect(where, made._hello, start=start)
+        made._wire = launch.connect(where, made._hello)
         return made
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
@@ -43,22 +44,16 @@ class Client:
 
         Raises what the operation raised, and DaemonUnavailable when the daemon dies over it.
         """
-        self._number += 1
-        request = {"id": self._number, "op": op, "args": args}
-        if len(encode(request)) > MAX_LINE_BYTES:
+        if len(encode(args)) > MAX_LINE_BYTES - ENVELOPE_BYTES:
             raise BadArgument("args", f"{op}: too long", f"up to {MAX_LINE_BYTES} bytes")
-        wire = self._live()
-        try:
-            wire.send(request)
-            while answer := wire.receive():
-                if answer.get("id") == self._number and "progress" in answer:
-                    report(Progress(**answer["progress"]))
-                elif answer.get("id") == self._number and "error" in answer:
-                    raise from_body(answer["error"])
-                elif answer.get("id") == self._number:
-                    return dict(answer["ok"])
-        except OSError:
-            pass  # as when the answers end
+        wire = self._wire = self._wire or launch.connect(self._where, self._hello)
+        answer: dict[str, Any] = {}
+        with suppress(OSError):  # as when the answers end
+            answer = wire.ask(op, args, lambda step: report(Progress(**step)))
+        if "error" in answer:
+            raise from_body(answer["error"])
+        if "ok" in answer:
+            return dict(answer["ok"])
         self.close()
         raise DaemonUnavailable(
             f"The daemon stopped while it worked on {op}.",
@@ -76,9 +71,3 @@ class Client:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-    def _live(self) -> Wire:
-        if self._wire is not None and self._wire.gone():
-            self.close()
-        self._wire = self._wire or launch.connect(self._where, self._hello)
-        return self._wire

@@ -23,8 +23,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from vaultmind.client.wire import Wire
-
 CLIENT = "claude-code"
 CAPTURED = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 """Events at which a conversation is taken down."""
@@ -123,22 +121,13 @@ def _use(event: str, given: dict[str, Any], told: dict[str, str]) -> dict[str, A
 
 def _tell(where: Where, op: str, args: dict[str, Any], errand: dict[str, Any]) -> None:
     """Tell the daemon, and the host what it answers; what it has seen to is no errand."""
-    _limit(LIMIT_SECONDS)
-    reached = _reached(where)
-    if reached is None:
-        return
     event = args.get("event", "")
-    if op == "hook" and event not in TELL_ONLY:
-        _limit(ANSWER_SECONDS)
-    try:
-        answer = _asked(reached, op, args)
-        _limit(0)
-        if not answer.get("waits"):
-            errand.clear()
-        if context := str(answer.get("context") or ""):
-            _print(event, additionalContext=context)
-    finally:
-        reached.close()
+    is_asked = op == "hook" and event not in TELL_ONLY
+    answer = _ask(where, op, args, ANSWER_SECONDS if is_asked else 0.0)
+    if answer is not None and not answer.get("waits"):
+        errand.clear()
+    if context := str((answer or {}).get("context") or ""):
+        _print(event, additionalContext=context)
 
 
 def _plan(where: Where, given: dict[str, Any], told: dict[str, str]) -> None:
@@ -147,51 +136,48 @@ def _plan(where: Where, given: dict[str, Any], told: dict[str, str]) -> None:
     prompt = str(task.get("prompt") or "") if isinstance(task, dict) else ""
     if _off(PLAN_VARIABLE) or given.get("tool_name") not in TASK_TOOLS or not prompt.strip():
         return
-    _limit(LIMIT_SECONDS)
-    reached = _reached(where)
-    if reached is None:
-        return
-    try:
-        args = {"prompt": prompt[:MAX_PROMPT_CHARS], "cwd": told["cwd"] or os.getcwd(),
-                "session_id": told["session_id"][:MAX_ID]}  # fmt: skip
-        text = str(_asked(reached, "before_task", args).get("text") or "")
-        _limit(0)
-        if text:
-            # Without "allow" Claude Code leaves the input as it was. Starting a sub-agent needs
-            # no permission anyway, and rules that deny or ask hold whatever a hook says.
-            changed = {**given["tool_input"], "prompt": text + prompt}
-            _print(BEFORE_TASK, permissionDecision="allow", updatedInput=changed)
-    finally:
-        reached.close()
+    args = {"prompt": prompt[:MAX_PROMPT_CHARS], "cwd": told["cwd"] or os.getcwd(),
+            "session_id": told["session_id"][:MAX_ID]}  # fmt: skip
+    answer = _ask(where, "before_task", args) or {}
+    if text := str(answer.get("text") or ""):
+        # Without "allow" Claude Code leaves the input as it was. Starting a sub-agent needs
+        # no permission anyway, and rules that deny or ask hold whatever a hook says.
+        changed = {**given["tool_input"], "prompt": text + prompt}
+        _print(BEFORE_TASK, permissionDecision="allow", updatedInput=changed)
 
 
 def _off(variable: str) -> bool:
     return os.environ.get(variable, "").lower() in ("0", "false", "no")
 
 
-def _reached(where: Where) -> Wire | None:
-    """Return a connection to the daemon; where none runs, start one."""
+def _ask(
+    where: Where, op: str, args: dict[str, Any], seconds: float = 0.0
+) -> dict[str, Any] | None:
+    """Return what the daemon answers to an operation; where none runs, start one, for None.
+
+    `seconds` is how long it may take from its greeting, where that is another limit. Raises in its
+    words where it refuses, but not in those that repeat a value: it is what the host told, and the
+    log is no place for it.
+    """
+    _limit(LIMIT_SECONDS)
     greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
     reached = launch.greet_quickly(where, greeting)
     if reached is None:
         launch.begin(where)
-    return reached
-
-
-def _asked(reached: Wire, op: str, args: dict[str, Any]) -> dict[str, Any]:
-    """Return what the daemon answers to an operation; raise in its words where it refuses.
-
-    Not in those that repeat a value: it is what the host told, and the log is no place for it.
-    """
-    reached.send({"id": 1, "op": op, "args": args})
-    while answer := reached.receive():
-        if "error" in answer:
-            refused = answer["error"]
-            bad = f"bad value for {refused.get('field')}; it takes {refused.get('allowed')}"
-            raise ValueError(bad if refused.get("field") else str(refused.get("message", "")))
-        if "ok" in answer:
-            return dict(answer["ok"])
-    raise ConnectionError("the daemon stopped over it")
+        return None
+    try:
+        if seconds:
+            _limit(seconds)
+        answer = reached.ask(op, args)
+    finally:
+        reached.close()
+    if refused := answer.get("error"):
+        bad = f"bad value for {refused.get('field')}; it takes {refused.get('allowed')}"
+        raise ValueError(bad if refused.get("field") else str(refused.get("message", "")))
+    if "ok" not in answer:
+        raise ConnectionError("the daemon stopped over it")
+    _limit(0)
+    return dict(answer["ok"])
 
 
 def _print(event: str, **said: object) -> None:

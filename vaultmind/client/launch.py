@@ -38,22 +38,21 @@ def hello(mode: str, **said: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"vaultmind": wire.PROTOCOL, "version": __version__, "mode": mode, **usual, **said}
 
 
-def connect(where: Config | Where, greeting: dict[str, Any], *, start: bool = True) -> Wire:
+PASSER_BY = hello("ops", kind="person", client="status")
+"""The first line of who asks for the daemon's state, or tells it to leave."""
+
+
+def connect(where: Config | Where, greeting: dict[str, Any]) -> Wire:
     """Return a greeted connection to the vault's daemon.
 
     A daemon older than this code is replaced. Raises DaemonUnavailable, in words, when none
     answers and none can be started, or when it refuses the greeting.
     """
     reached = greet(where, greeting)
-    if reached is not None and start and _older(str(reached.peer.get("version", ""))):
+    if reached is not None and _older(str(reached.peer.get("version", ""))):
         reached.close()
         stop(where)
         reached = None
-    if reached is None and not start:
-        raise DaemonUnavailable(
-            f"No daemon runs for the vault {where.vault}.",
-            hint="Start it with `vaultmind daemon start`.",
-        )
     return reached or _start(where, greeting)
 
 
@@ -103,11 +102,10 @@ def greet_quickly(where: Config | Where, greeting: dict[str, Any]) -> Wire | Non
 
 def status(where: Config | Where) -> dict[str, Any]:
     """Return what the daemon says of itself, or {"running": False}; never starts one."""
-    found: dict[str, Any] = {}
-    reached = _asked(where, "daemon_status")
-    if reached:
+    reached, found = greet(where, PASSER_BY), None
+    if reached is not None:
         try:
-            found = reached.receive().get("ok") or {}
+            found = reached.ask("daemon_status", {}).get("ok")
         except OSError:
             pass  # it left meanwhile
         reached.close()
@@ -119,13 +117,14 @@ def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
 
     Returns once it is gone. Raises DaemonUnavailable when it does not go in time.
     """
-    reached = _asked(where, "daemon_stop")
+    reached = greet(where, PASSER_BY)
     if reached is None:
         return False
     try:
         reached.sock.settimeout(wait_seconds)
+        reached.ask("daemon_stop", {})
         while reached.receive():
-            pass  # the acknowledgement, then the end: the daemon hangs up as it leaves
+            pass  # nothing more comes: the daemon hangs up as it leaves
     except TimeoutError:
         pid = reached.peer.get("pid", "unknown")
         raise DaemonUnavailable(
@@ -136,17 +135,6 @@ def stop(where: Config | Where, wait_seconds: float = 20.0) -> bool:
     finally:
         reached.close()
     return True
-
-
-def _asked(where: Config | Where, op: str) -> Wire | None:
-    """Return a connection to the daemon on which it was asked something; None where none runs."""
-    reached = greet(where, hello("ops", kind="person", client="status"))
-    try:
-        if reached:
-            reached.send({"id": 1, "op": op, "args": {}})
-    except OSError:
-        pass  # it left by itself
-    return reached
 
 
 def begin(where: Config | Where) -> None:

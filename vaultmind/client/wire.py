@@ -21,6 +21,7 @@ from vaultmind.errors import DaemonUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 PROTOCOL = 1
@@ -71,6 +72,21 @@ class Wire:
         line, _, self._rest = self._rest.partition(b"\n")
         return decode(line)
 
+    def ask(
+        self, op: str, args: dict[str, Any], tell: Callable[[dict[str, Any]], object] | None = None
+    ) -> dict[str, Any]:
+        """Return the answer to an operation, `ok` or `error`; empty when the daemon is gone.
+
+        `tell` takes how far it is. Raises OSError.
+        """
+        self.send({"id": 1, "op": op, "args": args})
+        while answer := self.receive():
+            if "progress" not in answer:
+                return answer
+            if tell is not None:
+                tell(answer["progress"])
+        return {}
+
     def take(self) -> list[bytes] | None:
         """Read once and return the lines that are whole, newlines kept; None at the end."""
         data = self._read()
@@ -81,19 +97,6 @@ class Wire:
             return []
         whole, _, self._rest = self._rest.rpartition(b"\n")
         return [bytes(line) + b"\n" for line in whole.split(b"\n")]
-
-    def gone(self) -> bool:
-        """Tell whether the daemon has hung up, without waiting."""
-        before = self.sock.gettimeout()
-        self.sock.setblocking(False)
-        try:
-            return not self.sock.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-        finally:
-            self.sock.settimeout(before)
 
     def close(self) -> None:
         """Hang up."""

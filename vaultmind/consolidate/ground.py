@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 from vaultmind.consolidate.types import WORDS, Reason, any_of
 from vaultmind.index.when import mentioned
-from vaultmind.index.words.language import detect
-from vaultmind.index.words.stopwords import BY_LANGUAGE
+from vaultmind.index.words import BY_LANGUAGE, detect
 from vaultmind.language.names import groups, same_name, sound
 from vaultmind.language.words import SMALL, SOFT, Word, content, fold, letters_shared
 from vaultmind.redact import mask

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.config.settings import LevelsConfig
-from vaultmind.consolidate.talk import GAP, TO_THE_MEMORY, read_talk, statement
+from vaultmind.consolidate.extract import GAP, TO_THE_MEMORY, read_talk, statement
 from vaultmind.consolidate.types import UNCLEAR, WORDS, Level, Resources, SummaryDone
 from vaultmind.errors import VaultMindError, WriteConflict
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.language.text import MARK, plain_sentences
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import iso, recallable
@@ -31,7 +31,7 @@ from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.oneline import escape, one_line, unescape
-from vaultmind.vault.parts import content_block, parts, plain
+from vaultmind.vault.parts import BLOCK_AT_END, content_block, parts, plain
 from vaultmind.vault.paths import SESSION_ID
 from vaultmind.vault.properties import front_matter, set_property
 from vaultmind.vault.transcript import parse_meta
@@ -277,7 +277,6 @@ SAMPLE = 60
 _ID = re.compile(r"L[12]_\d{3,18}")
 _LINK = re.compile(r"\[\[([^\[\]|#]+)(?:#\^?([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
 _OUR_LINKS = re.compile(r"(?: \[\[[^\[\]|]+\|source\]\])+$")
-_BLOCK_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 log = logging.getLogger(__name__)
 
 
@@ -299,7 +298,7 @@ def paragraphs_of(text: str) -> tuple[PlacedParagraph, ...]:
     """Return the paragraphs and list items of a summary's file, in order."""
     found = []
     for one in parts(text):
-        body = _BLOCK_AT_END.sub("", one.text) if one.block else one.text
+        body = BLOCK_AT_END.sub("", one.text) if one.block else one.text
         ours = _OUR_LINKS.search(body)
         shown = unescape(body[: ours.start()]) if ours else plain(body)[0]
         links = _LINK.findall(ours.group() if ours else body)

@@ -14,10 +14,19 @@ from typing import Any, Literal
 
 from vaultmind import tokens
 from vaultmind.consolidate import levels as built_in
-from vaultmind.consolidate.extract import WEIGHT, extract, likeliest, merge, readings
+from vaultmind.consolidate.extract import (
+    GAP,
+    WEIGHT,
+    Talk,
+    extract,
+    likeliest,
+    merge,
+    read_talk,
+    readings,
+    statement,
+)
 from vaultmind.consolidate.ground import share_of, supported
 from vaultmind.consolidate.levels import Paragraph, Source, Summary
-from vaultmind.consolidate.talk import GAP, Talk, read_talk, statement
 from vaultmind.consolidate.types import (
     SECTION_OF,
     Candidate,
@@ -28,7 +37,7 @@ from vaultmind.consolidate.types import (
     Reason,
 )
 from vaultmind.errors import MinionFailed
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.language.text import plain_sentences
 from vaultmind.memory.match import same_fact
 from vaultmind.minion import prompts

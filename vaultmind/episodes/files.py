@@ -8,35 +8,16 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmind.episodes.note import parsed
 from vaultmind.episodes.types import Episode, Offer
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.tables import adapter
-from vaultmind.vault.files import FileStat, FileText, VaultReader
+from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import AGENT_NAME, SESSION_ID, VaultPaths
 
 OFFERS = ".offers.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """An episode's note as a folder shows it."""
-
-    name: str
-    """`agent/id`."""
-    path: str
-    stat: FileStat
-    offers: FileStat | None = None
-    """The stamp of what plans offered in it; None where nobody kept it."""
-
-    @property
-    def stamp(self) -> str:
-        """Return text that differs once the note, or what was offered in it, may have changed."""
-        both = (one for one in (self.stat, self.offers) if one)
-        return " ".join(f"{it.mtime_ns}:{it.ctime_ns}:{it.size}" for it in both)
 
 
 class EpisodeFiles:
@@ -64,25 +45,23 @@ class EpisodeFiles:
         name = f"{agent}/{file.removesuffix(OFFERS).removesuffix('.md')}"
         return name if is_name(name) and folder == self.paths.episodes(agent) else ""
 
-    def listed(self, agent: str = "") -> tuple[Listed, ...]:
-        """Return the notes of an agent, or of all, oldest first; none of them is opened."""
+    def names(self, agent: str = "") -> tuple[str, ...]:
+        """Return the names of an agent's episodes, or of all, oldest first; none is opened."""
         agents = (agent,) if agent else self.paths.agent_names()
         files = (path for one in agents for path in self._folder(one).glob("*.md"))
         names = (f"{path.parent.parent.name}/{path.stem}" for path in files)
-        found = [one for name in names if is_name(name) and (one := self.listed_one(name))]
-        return tuple(sorted(found, key=lambda one: order(one.name)))
+        return tuple(sorted((one for one in names if self.stamp(one)), key=order))
 
-    def names(self, agent: str = "") -> tuple[str, ...]:
-        """Return the names of an agent's episodes, or of all, oldest first."""
-        return tuple(one.name for one in self.listed(agent))
+    def stamp(self, name: str) -> str:
+        """Return text that differs once the note, or what was offered in it, may have changed.
 
-    def listed_one(self, name: str) -> Listed | None:
-        """Return an episode's note as its folder shows it; None where there is none."""
-        path, others = self.path(name), self.offers_path(name)
-        with suppress(PathRefused, UnreadableNote):  # a symbolic link
-            stat, offers = self._reader.stat(path), self._reader.stat(others)
-            return Listed(name, path, stat, offers) if stat else None
-        return None
+        Empty where there is no note, or only a symbolic link.
+        """
+        with suppress(BadArgument, PathRefused, UnreadableNote):
+            note, offers = map(self._reader.stat, (self.path(name), self.offers_path(name)))
+            both = (one for one in (note, offers) if note and one)
+            return " ".join(f"{it.mtime_ns}:{it.ctime_ns}:{it.size}" for it in both)
+        return ""
 
     def read(self, name: str) -> Episode:
         """Return an episode. Raises NotFound, UnreadableNote, BadArgument."""

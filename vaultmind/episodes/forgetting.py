@@ -54,13 +54,13 @@ class StepLines(Summaries):
     def _texts(self, agent: str, words: str) -> Iterator[tuple[str, str]]:
         """Yield (path, text) of each note that may hold the words which count."""
         wanted = Wanted([words])
-        for listed in self._notes.listed(agent):
+        for path in map(self._notes.path, self._notes.names(agent)):
             try:
-                text = self._reader.read(listed.path).text
+                text = self._reader.read(path).text
             except (NotFound, PathRefused, UnreadableNote):
                 continue  # not to be read, so not recalled either
             if wanted.may_be_in(text):
-                yield listed.path, text
+                yield path, text
 
 
 def said_in(event: Event) -> str:

@@ -30,7 +30,7 @@ from vaultmind.episodes.types import (
     time_of,
 )
 from vaultmind.errors import BadArgument
-from vaultmind.memory.forget.taking import sentences
+from vaultmind.memory.forget.taking import sentence_spans
 from vaultmind.tables import adapter
 from vaultmind.vault.files import end_line, newline_of
 from vaultmind.vault.oneline import escape, one_line, unescape
@@ -291,11 +291,11 @@ def kept_text(text: str, most: int = MAX_TEXT) -> str:
     if len(line) <= most:
         return line
     kept, room = [], most - len(TOO_LONG) - 1
-    for sentence in sentences(line):
-        room -= len(sentence) + 1
+    for start, end in sentence_spans(line):
+        room -= end - start + 1
         if room < 0:
             break
-        kept.append(sentence)
+        kept.append(line[start:end])
     return " ".join([*kept, TOO_LONG])
 
 
@@ -307,13 +307,8 @@ def kept_word(text: str) -> str:
 
 def kept_task(task: TaskMark) -> TaskMark:
     """Return a task as it is kept."""
-    return TaskMark(
-        kept_text(task.text, MAX_TASK),
-        kept_word(task.kind) or "unknown",
-        kept_word(task.fingerprint),
-        kept_word(task.risk) or "low",
-        tuple(filter(None, map(kept_word, task.issues))),
-    )
+    issues = tuple(filter(None, map(kept_word, task.issues)))
+    return replace(task, text=kept_text(task.text, MAX_TASK), issues=issues)
 
 
 def kept_event(event: Event, now: str) -> Event:

@@ -16,22 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
+from vaultmind.episodes import note
 from vaultmind.episodes.files import EpisodeFiles, line_of_offer, split_name
-from vaultmind.episodes.note import (
-    judged,
-    kept_event,
-    kept_task,
-    kept_text,
-    kept_word,
-    line_of,
-    may_name,
-    news,
-    numbered,
-    own_events,
-    parsed,
-    rendered,
-    shrunk,
-)
+from vaultmind.episodes.note import kept_text, kept_word
 from vaultmind.episodes.store import FILE, Tables
 from vaultmind.episodes.types import RESULTS, Episode, Event, How, Offer, Result, TaskMark, time_of
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
@@ -104,7 +91,7 @@ class Episodes:
         NotAllowed at autonomy 0, BadArgument for a task without words, and what the gate raises.
         """
         agent = self._may(caller)
-        task, session, source = kept_task(task), kept_word(session), kept_word(source)
+        task, session, source = note.kept_task(task), kept_word(session), kept_word(source)
         if not task.text:
             raise BadArgument("task", task.text, "words that say what is to be done")
         with self._lock:
@@ -119,7 +106,7 @@ class Episodes:
             )  # fmt: skip
             for _ in range(TRIES):
                 new = replace(new, id=self.files.free_id(agent, new.started[:10]))
-                free = partial(_if_free, rendered(new))
+                free = partial(_if_free, note.rendered(new))
                 path = self.files.path(new.name)
                 if self._gate.save(path, free, caller, "an episode begins"):
                     return self._took(new.name)
@@ -132,24 +119,24 @@ class Episodes:
         BadArgument (then nothing is written), NotAllowed, and what the gate raises.
         """
         agent, now = self._may(caller, name), self._now()
-        each = [kept_event(event, now) for event in events]
-        own = [*own_events(each, may_name(self.paths, agent))]
+        each = [note.kept_event(event, now) for event in events]
+        own = [*note.own_events(each, note.may_name(self.paths, agent))]
         with self._lock:
             one = self._running(name)
-            if not (kept := news(one.events, own)):
+            if not (kept := note.news(one.events, own)):
                 return one
             file = self.files.file(name)
             links = one.source.casefold() in (VAULT, self.paths.root.name.casefold())
             lines = [
-                f"{line_of(event, links=links)}{file.newline}"
-                for event in numbered(kept, file.text, self._hides(name))
+                f"{note.line_of(event, links=links)}{file.newline}"
+                for event in note.numbered(kept, file.text, self._hides(name))
             ]
             self._gate.append(self.files.path(name), "".join(lines))
             return self._took(name)
 
     def offer(self, name: str, offer: Offer, caller: Caller) -> None:
         """Keep what a plan offered in a running episode, for training. Raises as `add` does."""
-        may = may_name(self.paths, self._may(caller, name))
+        may = note.may_name(self.paths, self._may(caller, name))
         with self._lock:
             self._running(name)
             if len(self.files.offers(name)) < MAX_OFFERS:
@@ -175,7 +162,7 @@ class Episodes:
 
     def running(self, agent: str, session: str = "", source: str = "") -> tuple[Episode, ...]:
         """Return an agent's running episodes of this device, the newest first, as the notes say."""
-        meant = {"session": kept_word(session), "source": kept_word(source)}
+        meant = {"session_id": kept_word(session), "source": kept_word(source)}
         with self._lock:
             names = self.tables.names(state="running", agent=agent, device=self._device, **meant)
             every = [one for name in names if (one := self.tables.take(self.files, name))]
@@ -199,7 +186,7 @@ class Episodes:
         def change(file: FileText | None) -> str:
             if file is None:
                 raise NotFound(f"There is no episode {name!r}.")
-            return judged(file.text, said, now, self._hides(name), ends=ends)
+            return note.judged(file.text, said, now, self._hides(name), ends=ends)
 
         why = f"an episode {'ends' if ends else 'is judged'}: {said.outcome if said else 'unknown'}"
         with self._lock:
@@ -330,5 +317,7 @@ def _if_free(text: str, file: FileText | None) -> str | None:
 
 def _shrink(file: FileText | None) -> str | None:
     """Return what a note is to say; None for one that is gone, gone on with, or not whole."""
-    one = parsed(file.text, "", "") if file else None
-    return shrunk(file.text) if file and one and one.state == "ended" and not one.flaw else None
+    if file is None:
+        return None
+    one = note.parsed(file.text, "", "")
+    return note.shrunk(file.text) if one.state == "ended" and not one.flaw else None

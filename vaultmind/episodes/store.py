@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from vaultmind.episodes.causal import links_of
-from vaultmind.episodes.files import EpisodeFiles, Listed
-from vaultmind.episodes.types import CausalLink, Episode, Offer, Result, State
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.types import CausalLink, Episode, Offer, Result
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
@@ -74,11 +74,11 @@ class Tables:
     def follow(self, files: EpisodeFiles) -> list[str]:
         """Bring the table up to date with the notes; return those that are gone."""
         known = dict(self._rows("SELECT episode, stamp FROM episodes"))
-        listed = {one.name: one for one in files.listed()}  # after: what begins now is not gone
-        for name, one in listed.items():
-            if known.get(name) != one.stamp:
-                self._take(files, one)
-        gone = [name for name in known if name not in listed]
+        stamps = {one: files.stamp(one) for one in files.names()}  # after: what begins is not gone
+        for name, stamp in stamps.items():
+            if known.get(name) != stamp:
+                self._take(files, name, stamp)
+        gone = [name for name in known if name not in stamps]
         for name in gone:
             self._replace(name)
         self.has_followed = True
@@ -86,12 +86,9 @@ class Tables:
 
     def take(self, files: EpisodeFiles, name: str) -> Episode | None:
         """Take one note as it stands now and return it, None where it cannot be read or is gone."""
-        listed = files.listed_one(name)
-        if listed is None:
-            self._replace(name)
-        elif self.holds(listed):
+        if self.holds(files, name):
             return self.load([name]).get(name)
-        return self._take(files, listed) if listed else None
+        return self._take(files, name, files.stamp(name))
 
     def put(self, episode: Episode, offers: Iterable[Offer] = (), stamp: str = "") -> None:
         """Take an episode as it is, and of what was offered that for which earlier work spoke."""
@@ -150,20 +147,18 @@ class Tables:
         )  # fmt: skip
         return tuple(name for (name,) in rows)
 
-    def names(
-        self, *, source: str = "", agent: str = "", state: State | Literal[""] = "",
-        device: str = "", session: str = "",
-    ) -> tuple[str, ...]:  # fmt: skip
-        """Return the episodes with some values, those that began last first."""
-        wanted = {"source": source, "agent": agent, "state": state, "device": device,
-                  "session_id": session}  # fmt: skip
+    def names(self, **wanted: str) -> tuple[str, ...]:
+        """Return the episodes with some values, those that began last first.
+
+        By `source`, `agent`, `state`, `device` and `session_id`; an empty value wants nothing.
+        """
         named = {key: value for key, value in wanted.items() if value}
         where = "".join(f" AND {key} = ?" for key in named)
         rows = self._rows(
             f"SELECT episode FROM episodes WHERE episode_json IS NOT NULL{where} "
             "ORDER BY started_at DESC, rowid DESC",
             *named.values(),
-        )  # fmt: skip
+        )
         return tuple(name for (name,) in rows)
 
     def load(self, names: Sequence[str]) -> dict[str, Episode]:
@@ -207,21 +202,24 @@ class Tables:
         query = "SELECT episode, fault FROM episodes WHERE fault != '' ORDER BY episode"
         return dict(self._rows(query))
 
-    def holds(self, listed: Listed) -> bool:
+    def holds(self, files: EpisodeFiles, name: str) -> bool:
         """Tell whether an episode is held as its note and its offers are now."""
         query = "SELECT 1 FROM episodes WHERE episode = ? AND stamp = ?"
-        return bool(self._rows(query, listed.name, listed.stamp))
+        return bool(self._rows(query, name, files.stamp(name)))
 
     # --- the file --------------------------------------------------------------------------
 
-    def _take(self, files: EpisodeFiles, listed: Listed) -> Episode | None:
-        try:
-            one = files.read(listed.name)
-        except VaultMindError as error:
-            log.warning("the episode %s is left out: %s", listed.name, error)
-            self._replace(listed.name, listed.stamp, str(error), None, None, None)
+    def _take(self, files: EpisodeFiles, name: str, stamp: str) -> Episode | None:
+        if not stamp:
+            self._replace(name)
             return None
-        self.put(one, files.offers(listed.name) if listed.offers else (), listed.stamp)
+        try:
+            one = files.read(name)
+        except VaultMindError as error:
+            log.warning("the episode %s is left out: %s", name, error)
+            self._replace(name, stamp, str(error), None, None, None)
+            return None
+        self.put(one, files.offers(name), stamp)
         return one
 
     def _replace(self, name: str, *row: str | None) -> None:

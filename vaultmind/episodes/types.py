@@ -13,15 +13,12 @@ RESULTS: tuple[Result, ...] = get_args(Result)
 EventKind = Literal["read", "edit", "hit", "delta", "decision", "feedback", "plan", "commit", "run"]
 """`hit`: found by a search; `delta`: changed, and only seen by comparing; `plan`: what a plan
 offered; `run`: a command (of tests, say) and whether it went well."""
-EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 TASK = "task"
 """Block id of the paragraph about the task."""
 Change = Literal["added", "modified", "removed"]
-CHANGES: tuple[Change, ...] = get_args(Change)
 CHANGING = frozenset(("edit", "delta", "commit"))
 """Kinds of events that say that a file was changed."""
 How = Literal["hook", "reported", "git", "files", "person", "plan"]
-HOWS: tuple[How, ...] = get_args(How)
 """Who says so: the host's hook, the agent, git, a comparison of files, the person, our plan."""
 State = Literal["running", "ended", "shrunk"]
 STATES: tuple[State, ...] = get_args(State)

@@ -115,11 +115,6 @@ class Work:
     used_at: float = 0.0
     """When a tool was used on it last."""
 
-    @property
-    def is_active(self) -> bool:
-        """Tell whether a tool was used on it in this turn."""
-        return self.used_at >= self.began.timestamp()
-
     def begins(self, when: datetime) -> None:
         """Begin a turn."""
         self.began, self.closed = when, False
@@ -340,7 +335,7 @@ class Watching:
         others = (
             it.works[name] for it in self._talks.values() if it is not talk and name in it.works
         )
-        if work.is_active and not any(one.used_at >= since for one in others):
+        if work.used_at >= since and not any(one.used_at >= since for one in others):
             seen = {one.path for one in running.events if one.kind != "read"} if running else ()
             deltas = [
                 (path, change)

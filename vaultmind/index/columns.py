@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sqlite3
 import threading
 from array import array
@@ -28,8 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vaultmind.index.db import NEVER, SOME, Database
-from vaultmind.index.where import Where, message_number
-from vaultmind.types import KINDS
+from vaultmind.types import KINDS, Kind
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -59,6 +59,31 @@ _READ = """SELECT c.path, c.tags, f.links, f.mtime_ns, c.rowid, c.time, c.kind, 
 _VECTORS = f"""SELECT c.rowid, e.vector FROM chunks c JOIN embeddings e
     ON e.text_hash = c.text_hash AND e.embedder = ? AND length(e.vector) = ? WHERE c.rowid {SOME}"""
 _FACT, _NOTE = KINDS.index("fact"), KINDS.index("note")
+_NUMBERED = re.compile(r"m(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which chunks may be found. Empty values do not restrict."""
+
+    agents: tuple[str, ...] | None = None
+    """Whose memory besides the notes; None for everyone's."""
+    kinds: tuple[Kind, ...] = ()
+    folder: str = ""
+    tag: str = ""
+    """Without `#`; its nested tags are meant too."""
+    after: str = ""
+    """ISO date, inclusive, as is `before`."""
+    before: str = ""
+    running: str = ""
+    """Path of a session that is left out, from its message `since` on if that is given."""
+    since: str = ""
+
+
+def message_number(block: str) -> int:
+    """Return the number of a message's block id, `m7`: 7; 0 for one that has none."""
+    match = _NUMBERED.fullmatch(block)
+    return int(match[1]) if match else 0
 
 
 @dataclass(frozen=True, slots=True)

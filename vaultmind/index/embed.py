@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.address import Server, parse_address
 from vaultmind.errors import BadArgument, MissingExtra, VaultMindError, install_hint
 from vaultmind.heavy import BLAS_THREADS, importing, step_back
-from vaultmind.index.words.stopwords import LISTS
+from vaultmind.index.words import LISTS
 from vaultmind.language.encoder import sentence_encoder
 from vaultmind.ports import Embedder
 from vaultmind.redact import mask

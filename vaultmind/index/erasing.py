@@ -13,13 +13,12 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from vaultmind.errors import VaultMindError
-from vaultmind.index.chroma import blank_freed_memory
+from vaultmind.index.columns import Where
 from vaultmind.index.db import chunks_of
 from vaultmind.index.embed import scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
-from vaultmind.index.vectors import Vectors
-from vaultmind.index.where import Where
+from vaultmind.index.vectors import Vectors, blank_freed_memory
 from vaultmind.types import Chunk, MessageRef, Scrubbed
 
 _BEGUN = "erasure_begun"
@@ -71,7 +70,7 @@ class Erasing:
         Sessions that the index does not have as they stand are indexed first: what is to be
         forgotten must be found whatever the index knows.
         """
-        self._sync.refresh([f"{self._sync.reader.paths.sessions(agent)}/"])
+        self._sync.refresh([f"{self._sync.paths.sessions(agent)}/"])
         told: dict[tuple[str, str, str], MessageRef] = {}
         for chunk in self._saying(text, Where((agent,), ("message",)), limit):
             block = chunk.anchor.removeprefix("#^")

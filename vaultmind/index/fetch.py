@@ -1,24 +1,36 @@
-"""Fetch: the whole text behind a hit or a path, fresh from disk, through the outlet."""
+"""Fetch: the whole text behind a hit or a path, fresh from disk, through the outlet.
+
+It is shown without comments, and without what is hidden.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.index.db import Database, chunks_with_ids
-from vaultmind.index.notes import Place
+from vaultmind.index.notes import TASK, Form, Place, Span, uncommented
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.reading import Part, Read
-from vaultmind.index.ties import name_of
-from vaultmind.types import Caller, Kind, LinkedKind
+from vaultmind.index.ties import heading_anchor, name_of
+from vaultmind.redact import blank_passages
+from vaultmind.types import Caller, Kind, LinkedKind, Message
+from vaultmind.vault.markdown import Note, parse_canvas, parse_note
+from vaultmind.vault.parts import BLOCK_AT_END, bullets, hidden_spans
+from vaultmind.vault.transcript import parse_session
 
 LETTERS_PER_TOKEN = 8
 """More than most texts have: so much is looked at first for what fits a budget."""
 _INK = re.compile(r"\S")
 _ID = re.compile(r"[0-9a-f]{20}")
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+Hides = Callable[..., bool]
+"""Tells by a message's names, or a block's, whether it is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,14 @@ class Fetched:
     """Of `text`."""
     next_offset: int | None
     """Where to go on; None at the end."""
+
+
+class Part(NamedTuple):
+    """A text to show, its title, and the time it speaks from, where there is one."""
+
+    text: str
+    title: str
+    time: str = ""
 
 
 class Fetch:
@@ -62,37 +82,35 @@ class Fetch:
         place = self._outlet.folder.place_of(path)
         if place is None or not self._outlet.shows(path, caller):
             raise _not_found(name)
-        read = self._read(path, anchor, place)
-        piece, after = _piece(self._outlet.clean(read.text), offset, max_tokens)
-        return Fetched(
-            path=path,
-            anchor=anchor,
-            kind=place.kind,
-            agent=place.agent,
-            title=self._outlet.clean(read.title),
-            text=piece,
-            time=read.time,
-            tokens=tokens.count(piece),
-            next_offset=after,
-        )
-
-    def _read(self, path: str, anchor: str, place: Place) -> Read:
-        file = self._outlet.reader.read(path)
-        record = path.removesuffix(".md")
-        if place.form == "session":
-            record = record.rpartition("/")[2]
-
-        def hides(*names: str) -> bool:
-            return self._outlet.hides(place.agent, record, *names)
-
-        part = Part(PurePosixPath(path).stem, anchor.lstrip("#"), place.form, hides)
-        found = self._outlet.folder.read(path, part, file.text)
+        found = self._read(path, anchor.lstrip("#"), place)
         if found is None:
             raise NotFound(
                 f"{path} has no part {anchor!r} (any more): the file may have changed since.",
                 hint=f"Fetch {path!r} for all of it.",
             )
-        return found
+        text, title = map(self._outlet.clean, found[:2])
+        piece, after = _piece(text, offset, max_tokens)
+        cost, kind = tokens.count(piece), place.kind
+        return Fetched(path, anchor, kind, place.agent, title, piece, found.time, cost, after)
+
+    def _read(self, path: str, anchor: str, place: Place) -> Part | None:
+        """Return a file, or what an anchor names in it; None where that is nothing."""
+        text, form = self._outlet.reader.read(path).text, place.form
+        text = text if form == "canvas" else blank_passages(text)
+        if form in ("code", "text", "data"):
+            shown = self._outlet.folder.defined(path, text, anchor) if anchor else text
+            return None if shown is None else Part(shown, path)
+        record, title = path.removesuffix(".md"), PurePosixPath(path).stem
+        hides = partial(self._outlet.hides, place.agent, title if form == "session" else record)
+        if form == "session":
+            return _session(text, title, anchor, hides)
+        if form == "canvas":
+            cards = "\n\n".join(filter(None, parse_canvas(text)[0]))
+            return None if anchor else Part(cards, title)
+        if form == "brain" and anchor.startswith("^"):
+            facts = (one for one in bullets(text) if f"^{one.block}" == anchor)
+            return next((Part(one.text, one.heading or title) for one in facts), None)
+        return _note(text, form, title, anchor, hides)
 
     def _named(self, name: str, caller: Caller) -> tuple[str, str]:
         """Return the path and anchor that an id, a path or a note's name stands for."""
@@ -114,6 +132,59 @@ class Fetch:
         if len(notes) != 1 or "/" in path:
             raise _not_found(name)
         return notes[0], mark + anchor
+
+
+def _session(text: str, title: str, anchor: str, hides: Hides) -> Part | None:
+    transcript, block = parse_session(text), anchor.removeprefix("^")
+    shown = [
+        message
+        for message in (placed.message for placed in transcript.messages)
+        if not message.asked  # kept as evidence, not as conversation
+        and not message.erased
+        and not hides(message.id, message.block)
+        and (not block or message.block == block)
+    ]
+    if not shown and block:
+        return None
+    time = shown[0].time if block else transcript.meta.started
+    return Part("\n\n".join(map(_told, shown)), title, time)
+
+
+def _told(message: Message) -> str:
+    who = " · ".join(one for one in (message.speaker or message.role, message.time) if one)
+    return f"{who}\n{message.text}"
+
+
+def _note(text: str, form: Form, title: str, anchor: str, hides: Hides) -> Part | None:
+    note = parse_note(text)
+    span = _span(note, anchor, len(text)) if anchor else (0, len(text))
+    if span is None:
+        return None
+    hidden = hidden_spans(note, hides) if form in ("summary", "episode") else ()
+    if form == "episode" and hides(TASK):
+        titles = (one for one in note.headings if one.level == 1)
+        hidden = (*hidden, *((one.start, one.end) for one in titles))
+    if form == "episode" and anchor == f"^{TASK}":
+        span = (min((one.start for one in note.headings), default=span[0]), span[1])
+    if any(start <= span[0] < end for start, end in hidden):
+        return None
+    shown = uncommented(text, span, sorted((*note.comments, *hidden)))
+    if form != "note":
+        shown = BLOCK_AT_END.sub("", shown)
+    return Part(_BLANK_LINES.sub("\n\n", shown).strip(), note.title_property or title)
+
+
+def _span(note: Note, anchor: str, size: int) -> Span | None:
+    """Return the span of a block, or of a heading with all below it."""
+    if anchor.startswith("^"):
+        blocks = (one for one in note.blocks if f"^{one.id}" == anchor)
+        return next(((one.start, one.end) for one in blocks), None)
+    wanted = heading_anchor(anchor.rpartition("#")[2]).casefold()
+    for at, heading in enumerate(note.headings):
+        if heading_anchor(heading.text).casefold() == wanted:
+            below = (one.start for one in note.headings[at + 1 :] if one.level <= heading.level)
+            return heading.start, next(below, size)
+    return None
 
 
 def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:

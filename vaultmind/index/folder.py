@@ -15,11 +15,9 @@ from typing import Any
 from vaultmind.errors import VaultNotFound
 from vaultmind.heavy import importing
 from vaultmind.index.notes import Chunked, Place, chunk_file, place_of
-from vaultmind.index.reading import Part, Read, read_part
-from vaultmind.redact import blank_passages
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import OBSIDIAN_SETTINGS, ExcludeRules, Rules, Scan, scan
+from vaultmind.vault.scan import OBSIDIAN_SETTINGS, Rules, Scan, scan
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
@@ -39,23 +37,36 @@ class VaultFolder:
     format = VAULT_FORMAT
     """Changes when the same bytes would give other chunks: then all is indexed anew."""
 
-    def __init__(self, paths: VaultPaths, exclude: tuple[str, ...] = ()) -> None:
-        """Take as `exclude` the globs of what the person never wants indexed."""
-        self.paths = paths
-        self.exclude = exclude
+    def __init__(
+        self, paths: VaultPaths, exclude: tuple[str, ...] = (), max_bytes: int = 0
+    ) -> None:
+        """Take the globs of what the person never wants indexed, and the largest file; 0 any."""
+        self.paths, self.exclude = paths, exclude
+        self.reader = VaultReader(paths, max_bytes)
+        self._rules: Rules | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """Return what is left out, as it was when last looked at: another object when anew."""
+        return self._rules or self.read_rules()
+
+    def read_rules(self) -> Rules:
+        """Look what is left out, as files and settings say now."""
+        self._rules = self.new_rules()
+        return self._rules
+
+    def new_rules(self) -> Rules:
+        """Return what is left out, as files and settings say now."""
+        return Rules(self.paths, self.exclude)
 
     def check(self) -> None:
         """Raise VaultNotFound while it is not there: nothing may leave the index then."""
         if not self.paths.root.is_dir():
             raise VaultNotFound(f"The {self.what} {self.paths.root} is not there.")
 
-    def rules(self) -> Rules:
-        """Return what is left out, as files and settings say now."""
-        return ExcludeRules(self.paths, self.exclude)
-
-    def scan(self, rules: Rules, max_bytes: int = 0, below: str = "") -> Scan:
+    def scan(self, below: str = "") -> Scan:
         """Return every file that is taken, of all or of one folder (`A/`); see vault.scan."""
-        return scan(self.paths, rules, max_bytes, self.place_of, below)
+        return scan(self.paths, self.rules, self.reader.max_bytes, self.place_of, below)
 
     def place_of(self, path: str) -> Place | None:
         """Return what a file is, or None for what is never indexed."""
@@ -69,9 +80,9 @@ class VaultFolder:
         """Return the chunks of a file."""
         return chunk_file(path, file, place)
 
-    def read(self, path: str, part: Part, text: str) -> Read | None:
-        """Return the text of a file's part as it is shown; None where its anchor names nothing."""
-        return read_part(part, text if part.form == "canvas" else blank_passages(text))
+    def defined(self, path: str, text: str, name: str) -> str | None:
+        """Return what code defines under a name; None where there is none."""
+        return None
 
 
 class Watcher(logging.Handler):

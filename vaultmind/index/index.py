@@ -14,7 +14,6 @@ from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
-from vaultmind.index.chroma import ChromaStore
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import RESTART, Database, FileRow, file_records, file_rows
 from vaultmind.index.embed import open_embedder
@@ -22,14 +21,13 @@ from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch
 from vaultmind.index.folder import VaultFolder, Watcher
 from vaultmind.index.outlet import Outlet, Withheld
-from vaultmind.index.raw import Raw
 from vaultmind.index.related import Relations
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Describe, Sync
-from vaultmind.index.vectors import Vectors
+from vaultmind.index.vectors import ChromaStore, Vectors
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import Fault, IndexState, Progress
-from vaultmind.vault.files import FileStat, VaultReader
+from vaultmind.vault.files import FileStat
 from vaultmind.vault.paths import VaultPaths
 
 _RETRY_SECONDS = 30.0
@@ -70,29 +68,26 @@ class Index:
         self.journal = self._database.journal
         """Tells which files were stored, and that none was."""
         if is_vault := isinstance(folder, VaultPaths):
-            folder = VaultFolder(folder, named.exclude)
-        reader = VaultReader(folder.paths, named.max_file_bytes)
+            folder = VaultFolder(folder, named.exclude, named.max_file_bytes)
         self._columns = Columns(self._database)
         least = config.auto_rag.min_message_tokens
-        sync = Sync(self._database, reader, folder, least, describe)
+        sync = Sync(self._database, folder, least, describe)
         self._sync, self.mark, self.everything = sync, sync.mark, sync.mark_all
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
         self.message_meaning = self._embedding = Vectors(self._columns, store, opening, self._step)
         """What a conversation in memory is searched with. Implements ports.MessageMeaning."""
         self._embedding.owns_embedder = is_vault
-        self.outlet = Outlet(reader, lambda: sync.rules, withheld, folder)
+        self.outlet = Outlet(folder, withheld)
         """The filter of every way out, for those that show vault text without searching."""
         memory = folder.paths.root / folder.paths.memory_dir
-        self._finder = Finder(
-            self._columns, self._embedding, lambda: self._embedding.embedder_id, memory, clock
-        )
-        self.search = Search(self._finder, self.outlet, self, self.state).search
+        self._finder = Finder(self._columns, self._embedding, memory, clock)
+        self.raw = Search(self._finder, self.outlet, self, self.state)
+        """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
+        self.search = self.raw.search
         """Returns the best hits, each checked against the disk. Raises as `rows`."""
         self.fetch = Fetch(self._database, self.outlet).fetch
         """Returns the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
-        self.raw = Raw(self._finder, self.outlet)
-        """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
         self.relations = Relations(self._finder, self.outlet, self)
         """What is tied to what a search found. Implements ports.Related."""
         self.erasing = Erasing(self._finder, sync, self._embedding)

@@ -1,36 +1,200 @@
 """A folder that the person linked, as the source of an index: read only. Code is cut by its
 definitions, prose by paragraphs.
+
+Which files are taken is told by their names, and not what git ignores, nor secrets. Patterns are
+those of `.gitignore` files at every depth and of `.git/info/exclude`, without git, which may be
+missing. Of a repository that the folder lies in, its `.gitignore` files above the folder are read
+too: what they name may be secret. What git tracks although a pattern names it counts as ignored,
+and the user's own global list is not read. Unlike in a vault some dot names are taken: a project's
+workflows are part of it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, Literal, cast
 
-from vaultmind.errors import VaultNotFound
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from vaultmind.errors import VaultMindError, VaultNotFound
+from vaultmind.index import notes
 from vaultmind.index.folder import VaultFolder
-from vaultmind.index.notes import (
-    TITLE_JOINT,
-    Chunked,
-    Place,
-    Span,
-    chunk_file,
-    faults_of,
-    new_chunk,
-    placed,
-    split,
-)
-from vaultmind.index.reading import Part, Read, read_part
-from vaultmind.index.taken import MACHINE_MADE, FolderRules, governs, shape_of
-from vaultmind.index.words.language import detect
+from vaultmind.index.notes import TITLE_JOINT, Chunked, Place, Span, new_chunk, split
+from vaultmind.index.words import detect
 from vaultmind.redact import blank_passages, unmarked
-from vaultmind.types import Chunk
-from vaultmind.vault.files import FileText
+from vaultmind.tables import table
+from vaultmind.types import Chunk, Fault
+from vaultmind.vault.files import FileText, VaultReader, read_bytes
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.scan import Rules
+from vaultmind.vault.scan import SECRET_NAMES, Rules, ignoring, obsidian_filters
+
+Shape = Literal["note", "code", "text", "data"]
+_TABLES: dict[str, dict[str, Any]] = {
+    table: {name: tuple(words.split()) for name, words in lists.items()}
+    for table, lists in table(__file__, "linked.toml").items()
+}
+_BY_ENDING, _BY_NAME = (
+    {one: cast("Shape", shape) for shape, some in _TABLES[table].items() for one in some}
+    for table in ("endings", "names")
+)
+_LEFT_OUT = _TABLES["left_out"]
+MACHINE_MADE = _LEFT_OUT["machine_made"]
+"""Endings of names of what no person wrote: such files are known, and not searched."""
+_HIDDEN = re.compile(
+    r"/\.(?!(?:github|circleci|gitlab-ci\.ya?ml|travis\.ya?ml|pre-commit-config\.ya?ml|editorconfig|"
+    r"eslintrc(?:\.[a-z]+)?|prettierrc(?:\.[a-z]+)?|babelrc(?:\.[a-z]+)?|coveragerc|flake8)(?:/|$))",
+    re.IGNORECASE,
+)
+"""A name with a dot before it, but for those that are taken."""
+_IDENTITY = "identity.md"
+IGNORE_FILE = ".gitignore"
+MAX_BYTES, MAX_WILDCARDS = 500_000, 8
+"""Of one file of patterns; and of one line: more would take too long on a long name."""
+_IGNORES_CASE = sys.platform in ("darwin", "win32")
+
+
+def shape_of(path: str) -> Shape | None:
+    """Return what a file is by its name, or None for one that is not taken.
+
+    A name without a dot may be a script or a LICENSE: it is taken, and read as text.
+    """
+    name = path[path.rfind("/") + 1 :].lower()
+    _, dot, ending = name.rpartition(".")
+    if name in _BY_NAME or name.endswith(_LEFT_OUT["never"]):
+        return _BY_NAME.get(name)
+    return _BY_ENDING.get(ending) if dot else "text" if name else None
+
+
+def is_memory(folder: str | Path) -> bool:
+    """Tell whether a folder is the memory folder of some vault: it has `agents/*/identity.md`.
+
+    Whatever its name: who may read it is said there, and for that vault alone.
+    """
+    return any(Path(folder).glob(f"agents/*/{_IDENTITY}"))
+
+
+def lies_in_memory(folder: Path) -> bool:
+    """Tell whether a folder is, or lies in, the memory folder of some vault."""
+    return any(map(is_memory, (folder, *folder.parents)))
+
+
+def governs(relative: str) -> bool:
+    """Tell whether a file is one that says what is left out."""
+    name = relative[relative.rfind("/") + 1 :]
+    return name in (IGNORE_FILE, _IDENTITY, *_LEFT_OUT["markers"])
+
+
+Patterns = tuple[str, GitIgnoreSpec]
+"""The folder they are relative to, empty or with `/` at its end, and the patterns of its file."""
+
+
+class FolderRules(Rules):
+    """The rules of one linked folder at one time. Any thread.
+
+    Files of patterns are read when a folder is first asked of.
+    """
+
+    def __init__(self, root: Path, exclude: Iterable[str] = ()) -> None:
+        self._root = root
+        self._filters, self.faults = obsidian_filters(VaultPaths(root))
+        around = (one for one in (root, *root.parents) if os.path.lexists(one / ".git"))
+        self._top = next(around, None) or root
+        """The repository that the folder lies in, or is."""
+        self._prefix = "".join(f"{name}/" for name in root.relative_to(self._top).parts)
+        self._patterns: dict[str, tuple[Patterns, ...]] = {}
+        self._folders: dict[str, bool] = {"": lies_in_memory(root)}
+        has_git = os.path.lexists(self._top / ".git")
+        made = _LEFT_OUT["made"] + (() if has_git else _LEFT_OUT["made_without_git"])
+        self._named = ignoring([*SECRET_NAMES, *_LEFT_OUT["secrets"], *made, *exclude])
+
+    def excluded(self, relative: str) -> bool:
+        """Tell whether a file, or a folder ending in `/`, is never indexed nor shown."""
+        if relative.endswith("/"):
+            return self._leaves_out(relative.rstrip("/"))
+        if self._leaves_out(relative.rpartition("/")[0]):
+            return True
+        return self._is_named(relative) or self.ignored(relative)
+
+    def is_conflict_copy(self, relative: str) -> bool:
+        """Tell that no sync program's copies are looked for."""
+        return False
+
+    def _leaves_out(self, folder: str) -> bool:
+        """Tell whether a folder is left out, for itself or for one that it lies in.
+
+        Nothing is read through a symbolic link.
+        """
+        if folder not in self._folders:
+            path = self._root / folder
+            self._folders[folder] = (
+                self._leaves_out(folder.rpartition("/")[0])
+                or self._is_named(f"{folder}/")
+                or self.ignored(f"{folder}/")
+                or path.is_symlink()
+                or any(os.path.lexists(path / name) for name in _LEFT_OUT["markers"])
+                or is_memory(path)
+            )
+        return self._folders[folder]
+
+    def _is_named(self, relative: str) -> bool:
+        if _HIDDEN.search(f"/{relative}") or self._named.match_file(relative.lower()):
+            return True
+        return any(one.search(relative) for one in self._filters)
+
+    # --- what git ignores -----------------------------------------------------------------
+
+    def ignored(self, item: str) -> bool:
+        """Tell whether a file, or a folder ending in `/`, is ignored by itself.
+
+        What lies in an ignored folder is ignored: the caller asks about the folders first.
+        """
+        full = self._prefix + item
+        for base, patterns in self._of(full.rstrip("/").rpartition("/")[0]):
+            verdict = patterns.check_file(_cased(full[len(base) :])).include
+            if verdict is not None:
+                return verdict
+        return False
+
+    def _of(self, folder: str) -> tuple[Patterns, ...]:
+        """Return the patterns that speak of what lies in a folder, the nearest first."""
+        if folder not in self._patterns:
+            base = f"{folder}/" if folder else ""
+            own = self._read(f"{base}{IGNORE_FILE}")
+            above: tuple[Patterns, ...] = (("", self._read(".git/info/exclude")),)
+            above = self._of(folder.rpartition("/")[0]) if folder else above
+            self._patterns[folder] = ((base, own), *above) if len(own) else above
+        return self._patterns[folder]
+
+    def _read(self, file: str) -> GitIgnoreSpec:
+        """Return the patterns of a file; none where there is no such regular file."""
+        patterns: list[GitIgnoreSpecPattern] = []
+        try:
+            raw, _ = read_bytes(self._top / file, VaultReader(VaultPaths(self._top), MAX_BYTES), "")
+        except VaultMindError:
+            raw = b""
+        for line in os.fsdecode(raw.removeprefix(b"\xef\xbb\xbf")).splitlines():
+            try:
+                if len(re.findall(r"\*+|\?+", line)) > MAX_WILDCARDS:
+                    raise ValueError(f"more than {MAX_WILDCARDS} wildcards")
+                if "[[:" in line:
+                    raise ValueError("classes such as [[:alpha:]] are not understood")
+                pattern = GitIgnoreSpecPattern(_cased(line))
+                patterns += [pattern] if pattern.include is not None else []
+            except ValueError as error:
+                fault = f"{line[:60]!r} was not used: {error}"
+                self.faults.append(Fault(file, fault, "partial"))
+        return GitIgnoreSpec(patterns)
+
+
+def _cased(text: str) -> str:
+    return text.casefold() if _IGNORES_CASE else text
+
 
 NamedLines = tuple[int, int, str]
 """First and last line, counted from 1, and the qualified name of what stands there, or nothing."""
@@ -93,9 +257,10 @@ class LinkedFolder(VaultFolder):
         exclude: tuple[str, ...] = (),
         cutter: Cutter = cut_plainly,
         cutter_format: str = "",
+        max_bytes: int = MAX_BYTES,
     ) -> None:
         """Take a real path, the globs of what the person never wants indexed, and a cutter."""
-        super().__init__(FolderPaths(root), exclude)
+        super().__init__(FolderPaths(root), exclude, max_bytes)
         self._cutter = cutter
         self.format = f"folder {FOLDER_FORMAT} {cutter_format}".rstrip()
 
@@ -111,7 +276,7 @@ class LinkedFolder(VaultFolder):
                 return
         raise VaultNotFound(f"The {WHAT} {root} is empty, not readable, or leads elsewhere now.")
 
-    def rules(self) -> Rules:
+    def new_rules(self) -> Rules:
         """Return what is left out, as `.gitignore` files and settings say now."""
         return FolderRules(self.paths.root, self.exclude)
 
@@ -127,30 +292,24 @@ class LinkedFolder(VaultFolder):
     def cut(self, path: str, file: FileText, place: Place) -> Chunked:
         """Return the chunks of a file."""
         if place.form == "note":
-            return chunk_file(path, file, place)
+            return notes.chunk_file(path, file, place)
         text = blank_passages(file.text)
         if place.form == "code":
             found = cut_code(path, text, self._cutter)
         else:
             found = cut_text(path, text, is_data=place.form == "data")
-        return placed(path, found, place)
+        return notes.placed(path, found, place)
 
-    def read(self, path: str, part: Part, text: str) -> Read | None:
-        """Return a file, a note's section, or the lines of what code defines under a name."""
-        text = blank_passages(text)
-        if part.form == "note":
-            return read_part(part, text)
-        if not part.anchor:
-            return Read(text, path)
-        found = named_text(path, text, part.anchor, self._cutter) if part.form == "code" else None
-        return None if found is None else Read(found, path)
+    def defined(self, path: str, text: str, name: str) -> str | None:
+        """Return the lines of what code defines under a name."""
+        return named_text(path, text, name, self._cutter) if shape_of(path) == "code" else None
 
 
 def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
     """Return the chunks of code: each stands under the name of what it defines."""
     size = len(text)
     if size > MINIFIED_ABOVE and size > MINIFIED_LINE * (text.count("\n") + 1):
-        return Chunked((), faults=faults_of(path, ["minified: its text is not searched"]))
+        return Chunked((), faults=notes.faults_of(path, ["minified: its text is not searched"]))
     lang = _language(text)
     chunks = [
         _chunk(f"{path}{TITLE_JOINT}{name}" if name else path, text, part, name, lang)

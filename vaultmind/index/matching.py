@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice, takewhile
+from operator import eq
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vaultmind.index.columns import Columns, Flags, Floats, Ints, Postings, best
 from vaultmind.index.db import SOME
-from vaultmind.index.typos import StandIns
-from vaultmind.index.words.identifiers import exactness, identifiers
-from vaultmind.index.words.language import detect
-from vaultmind.index.words.terms import Term, query_terms
+from vaultmind.index.words import Term, detect, query_terms, skeleton
 
 MAX_TERMS = 24
 """Terms of a query that are looked for, the rarest."""
@@ -238,3 +239,147 @@ class Matcher:
 def _plain(terms: Iterable[Term]) -> list[Term]:
     """Return the terms that are single telling words."""
     return [term for term in terms if term.plain and not term.stop][:MAX_TERMS]
+
+
+MIN_TYPO, MIN_TWO_TYPOS = 4, 8
+"""Shorter words are too close to too many others; of two errors, shorter than the second."""
+SHORT = 5
+"""Up to so many letters the first is taken as right, if anything has it: people mistype it
+rarely."""
+MIN_PART = 4
+"""Shortest part of a compound that is looked for."""
+MOST_CANDIDATES = 600
+KIN_CONSONANTS = 3
+"""Consonants that words of one family have in common at their beginning."""
+
+
+class StandIns:
+    """Looks for terms among all there are. `count` tells in how many chunks one is."""
+
+    def __init__(self, terms: list[str], count: Callable[[str], int]) -> None:
+        """Take as `terms` a list that only grows."""
+        self.terms = terms
+        self._count = count
+        self._forward: list[str] = []
+        self._backward: list[str] = []
+        self._families: defaultdict[str, list[str]] = defaultdict(list)
+
+    def near(self, word: str, most: int) -> list[str]:
+        """Return terms one or, for long words, two typing errors away, nearest first."""
+        size = len(word)
+        if size < MIN_TYPO:
+            return []
+        allowed = 2 if size >= MIN_TWO_TYPOS else 1
+        cut = size // (allowed + 1)
+        lengths = range(size - allowed, size + allowed + 1)
+        swapped = word[: cut - 1] + word[cut] + word[cut - 1] + word[cut + 1 :]
+        found = []
+        for term in {*self._around(word[:cut], word[-cut:], lengths), swapped} - {word}:
+            distance = edits(word, term, allowed)
+            if distance <= allowed and (count := self._count(term)):
+                begins = term[0] == word[0] or term[:2] == word[1::-1]
+                found.append((begins, distance, term[0] != word[0], -count, term))
+        if size < SHORT or (size == SHORT and any(begins for begins, *_ in found)):
+            found = [one for one in found if one[0]]
+        return [term for *_, term in sorted(found, key=lambda one: one[1:])[:most]]
+
+    def containing(self, part: str, most: int) -> list[str]:
+        """Return longer terms that start or end with a part, the shortest first."""
+        if len(part) < MIN_PART:
+            return []
+        terms = sorted(set(self._around(part, part, range(len(part) + 1, 64))), key=len)
+        return [term for term in terms if self._count(term)][:most]
+
+    def kin(self, word: str, most: int) -> list[str]:
+        """Return terms with the consonants that a word begins with, the likest first.
+
+        Polish and Russian change a word's inside from case to case and aspect to aspect (`książka,
+        książek`; `молоток, молотка`; `zamówić, zamawiać`), which stems leave apart.
+        """
+        self._read_new()
+        begin = skeleton(word)[:KIN_CONSONANTS]
+        family = self._families.get(begin, []) if len(begin) == KIN_CONSONANTS else []
+        alike = {term: _common(word, term) for term in family if term != word and self._count(term)}
+        near = [one for one in alike if alike[one] >= max(3, min(len(word), len(one)) / 2)]
+        return sorted(near, key=lambda term: (-alike[term], term))[:most]
+
+    def _read_new(self) -> None:
+        """Take in the terms that came since."""
+        if fresh := self.terms[len(self._forward) :]:
+            self._forward = sorted(self._forward + fresh)
+            self._backward = sorted(self._backward + [term[::-1] for term in fresh])
+            for term in fresh:
+                self._families[skeleton(term)[:KIN_CONSONANTS]].append(term)
+
+    def _around(self, head: str, tail: str, lengths: range) -> Iterator[str]:
+        """Yield terms of some lengths that start with a head or end with a tail."""
+        self._read_new()
+        yield from _within(self._forward, head, lengths)
+        yield from (term[::-1] for term in _within(self._backward, tail[::-1], lengths))
+
+
+def _within(held: Sequence[str], head: str, lengths: range) -> Iterator[str]:
+    first, last = bisect_left(held, head), bisect_left(held, f"{head}\U0010ffff")
+    return islice((one for one in held[first:last] if len(one) in lengths), MOST_CANDIDATES)
+
+
+def _common(a: str, b: str) -> int:
+    """Return with how many letters both begin."""
+    return sum(1 for _ in takewhile(bool, map(eq, a, b)))
+
+
+def edits(a: str, b: str, most: int) -> int:
+    """Return the edits (insert, delete, change, swap of neighbours) from a to b.
+
+    Where they are more than `most`, a number above it.
+    """
+    if len(set(a) ^ set(b)) > 2 * most:
+        return most + 1
+    same = _common(a, b)
+    a, b = a[same:], b[same:]
+    if not most or not a or not b:
+        return len(a) + len(b)
+    ways = [edits(a[1:], b, most - 1), edits(a, b[1:], most - 1), edits(a[1:], b[1:], most - 1)]
+    if a[:2] == b[1::-1]:
+        ways.append(edits(a[2:], b[2:], most - 1))
+    return 1 + min(ways)
+
+
+MAX_IDENTIFIERS = 8
+"""Of a query that are looked for to the letter."""
+MAX_LENGTH = 200
+WITHIN = 0.5
+"""What a text gets that holds an identifier only as a part of a longer one."""
+
+_OPENING, _CLOSING = "([{<'\"`«„“”", ")]}>'\"`»“”.,;:!?…"
+_JOINED = re.compile(r"[\w\s'’ʼ]")
+"""Letters that do not make an identifier."""
+_WORD = re.compile(r"[^\W_]+")
+_ALONE = r"(?<![\w\-/\\.@:#]){}(?![\-/\\.@:#]*[^\W_])"
+_WITHIN = r"(?<![^\W_]){}(?![^\W_])"
+"""Where an identifier stands by itself, and where it is a part of a longer one."""
+
+
+def identifiers(query: str) -> dict[str, float]:
+    """Return what of a query is more than words, with the share of its words that it has."""
+    names: dict[str, float] = {}
+    words = len(_WORD.findall(query.casefold()))
+    for piece in query.split():
+        name = piece.lstrip(_OPENING).rstrip(_CLOSING).casefold()
+        bare = _JOINED.sub("", name)
+        if (bare or "_" in name.strip("_")) and len(name) <= MAX_LENGTH and _WORD.search(name):
+            names[name] = len(_WORD.findall(name)) / words
+            if len(names) == MAX_IDENTIFIERS:
+                break
+    return names
+
+
+def exactness(wanted: Mapping[str, float], text: str) -> float:
+    """Return how much of a query a text holds to the letter, from 0 to 1."""
+    folded, held = text.casefold(), 0.0
+    for name, share in wanted.items():
+        if re.search(_ALONE.format(re.escape(name)), folded):
+            held += share
+        elif re.search(_WITHIN.format(re.escape(name)), folded):
+            held += WITHIN * share
+    return min(1.0, held)

@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from vaultmind.index.ties import heading_anchor
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.redact import blank_passages
 from vaultmind.types import Chunk, Fault, Kind
 from vaultmind.vault.files import FileText

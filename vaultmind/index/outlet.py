@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from vaultmind import redact
+from vaultmind.errors import BadArgument, PathRefused
 from vaultmind.index.folder import VaultFolder
 from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
-from vaultmind.vault.files import VaultReader
-from vaultmind.vault.scan import Rules
+
+_SHOWN_FOLDERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +29,9 @@ class Withheld:
 class Outlet:
     """Decides what may be shown to whom, and takes secrets out of what is."""
 
-    def __init__(
-        self,
-        reader: VaultReader,
-        rules: Callable[[], Rules],
-        withheld: Withheld,
-        folder: VaultFolder | None = None,
-    ) -> None:
-        """Take as `folder` what another folder than a vault takes of its files."""
-        self.reader, self.paths = reader, reader.paths
-        self.folder = folder or VaultFolder(reader.paths)
-        self._rules = rules
-        self._forgotten = withheld.forgotten
-        self._readers = withheld.readers
-
-    @property
-    def rules(self) -> Rules:
-        """Return what is left out, as it is now: another object once that has changed."""
-        return self._rules()
+    def __init__(self, folder: VaultFolder, withheld: Withheld) -> None:
+        self.folder, self.reader, self.paths = folder, folder.reader, folder.paths
+        self._forgotten, self._readers = withheld.forgotten, withheld.readers
 
     def shows(self, path: str, caller: Caller) -> bool:
         """Tell whether a caller may see a vault-relative path: indexed, or who an agent is.
@@ -57,11 +45,11 @@ class Outlet:
             return False
         if agent and not self._readers.lets_read(caller, agent):
             return False
-        return not self._rules().excluded(path) and not self._is_memory_misspelt(path)
+        return not self.excludes(path) and not self._is_memory_misspelt(path)
 
     def excludes(self, path: str) -> bool:
         """Tell whether a vault-relative path is one that nobody is shown: the person's rules."""
-        return self._rules().excluded(path)
+        return self.folder.rules.excluded(path)
 
     def hides(self, agent: str, record: str, *names: str) -> bool:
         """Tell whether a part of a record said what was forgotten.
@@ -84,6 +72,33 @@ class Outlet:
         """Tell whether a caller may learn that there is something at a vault-relative path."""
         agent = self.paths.agent_of(f"{path}/")
         return not agent or self._readers.lets_read(caller, agent)
+
+    def folder_named(self, wanted: str, caller: Caller) -> str:
+        """Return a folder to search below; "" where none is wanted.
+
+        Raises BadArgument for one that holds nothing that is shown to the caller, as for one that
+        is not there: what there is names only folders that do.
+        """
+        folder = wanted.strip().strip("/")
+        if not folder or self._shows_any(folder, caller):
+            return folder
+        top = sorted(one.name for one in self.paths.root.iterdir() if one.is_dir())
+        shown = [name for name in top if self._shows_any(name, caller)]
+        what = "a folder of the vault with notes in it; at the top are"
+        raise BadArgument("folder", wanted, listed(what, shown))
+
+    def _shows_any(self, folder: str, caller: Caller) -> bool:
+        """Tell whether something below a folder is shown; looked for no further than the first."""
+        try:
+            top = self.paths.absolute(folder)
+        except PathRefused:
+            return False
+        for at, folders, files in os.walk(top if not self.excludes(folder) else ""):
+            inside = self.paths.relative(Path(at))
+            if any(self.shows(f"{inside}/{name}", caller) for name in files):
+                return True
+            folders[:] = [name for name in folders if not self.excludes(f"{inside}/{name}")]
+        return False
 
     def _is_memory_misspelt(self, path: str) -> bool:
         """Tell whether a path is another spelling of the memory folder, where case is ignored.
@@ -127,3 +142,10 @@ def _hidden(hides: Callable[[str, str], bool], record: str, names: Iterable[str]
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
+
+
+def listed(what: str, names: Sequence[str]) -> str:
+    """Return what is allowed, with the first of some names."""
+    shown = ", ".join(names[:_SHOWN_FOLDERS]) or "none yet"
+    more = len(names) - _SHOWN_FOLDERS
+    return f"{what}: {shown}" + (f" and {more} more" if more > 0 else "")

@@ -9,7 +9,7 @@ logarithms. So every number is between 0 and 1 (speakers apart: -1 to 1), in a v
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -17,15 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.errors import ConfigError
-from vaultmind.index import asking
+from vaultmind.index import words as said
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
 from vaultmind.index.embed import scale_of
+from vaultmind.index.linked import shape_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import FAMILIES, FEATURES, Model
-from vaultmind.index.taken import shape_of
-from vaultmind.index.words.language import detect
-from vaultmind.index.words.terms import stems, words
+from vaultmind.index.when import NamedTime
+from vaultmind.index.words import detect, stems, words
 from vaultmind.types import KINDS, Reason
 
 SEEDS, MOST = 110, 220
@@ -71,7 +70,7 @@ class Found(NamedTuple):
     """What is of the time that the query names, `named`."""
     vector: Floats | None
     """The query's; None where nothing can be said about meaning."""
-    named: asking.NamedTime | None
+    named: NamedTime | None
 
 
 class Scene:
@@ -192,14 +191,14 @@ def _forms(name: str) -> set[str]:
 # --- features -----------------------------------------------------------------------------
 
 
-def features_of(scene: Scene) -> dict[str, Floats]:
-    """Return each feature's value for each candidate; of meaning only where there are vectors."""
-    found: dict[str, _Column] = {}
-    for part in (_of_words(scene), _written(scene)):
-        found.update(part)
-    if scene.closeness is not None:
-        found.update(_of_meaning(scene, scene.closeness))
-    return {name: column.astype(np.float32, copy=False) for name, column in found.items()}
+def features_of(scene: Scene) -> tuple[tuple[str, ...], Floats]:
+    """Return the names of the features and a row of them a candidate, in FEATURES' order.
+
+    Of meaning only where there are vectors.
+    """
+    found = dict([*_of_words(scene), *_written(scene), *_of_meaning(scene)])
+    names = tuple(name for name in FEATURES if name in found)
+    return names, np.stack([found[name] for name in names], axis=1).astype(np.float32)
 
 
 def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
@@ -216,7 +215,7 @@ def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
     window = np.maximum(window, own)
     yield "subject_around_two", _covered(window, scene.subject)
     before = scene.beside[:, _BEFORE]
-    asked = _taken(_flag(scene.columns.rows["flags"][scene.slots], asking.HAS_QUESTION), before)
+    asked = _taken(_flag(scene.columns.rows["flags"][scene.slots], said.HAS_QUESTION), before)
     yield "answers_topic", asked * _taken(scene.topic, before)
     here = scene.place[: scene.count]
     united = np.zeros((int(scene.place.max()) + 1, held.shape[1]), np.float32)
@@ -229,10 +228,10 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     columns, count = scene.columns, scene.count
     rows = columns.rows[scene.slots[:count]]
     yield "speaker", scene.speaker[:count]
-    yield "first_person", _flag(rows["flags"], asking.FIRST_PERSON)
-    yield "asks", _flag(rows["flags"], asking.ENDS_ASKING)
-    named, digits = (_flag(rows["flags"], bit) for bit in (asking.NAMES_TIME, asking.HAS_DIGITS))
-    yield "says_time", np.maximum(named, digits / 2) * asking.asks_when(scene.found.query)
+    yield "first_person", _flag(rows["flags"], said.FIRST_PERSON)
+    yield "asks", _flag(rows["flags"], said.ENDS_ASKING)
+    named, digits = (_flag(rows["flags"], bit) for bit in (said.NAMES_TIME, said.HAS_DIGITS))
+    yield "says_time", np.maximum(named, digits / 2) * said.asks_when(scene.found.query)
     yield "when", scene.when
     kinds = {kind: rows["kind"] == at for at, kind in enumerate(KINDS)}
     length = np.minimum(1.0, np.log1p(rows["letters"]) / np.log1p(LONG_LETTERS))
@@ -248,8 +247,10 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "start", ((scene.beside[:, _BEFORE] < 0) & ~is_code) * 1.0
 
 
-def _of_meaning(scene: Scene, closeness: Floats) -> Iterator[tuple[str, _Column]]:
-    count, place = scene.count, scene.place
+def _of_meaning(scene: Scene) -> Iterator[tuple[str, _Column]]:
+    count, place, closeness = scene.count, scene.place, scene.closeness
+    if closeness is None:
+        return
     close = np.clip(closeness, 0.0, CLOSEST) / CLOSEST
     own = close[:count]
     yield "meaning", own
@@ -315,20 +316,9 @@ def _by_place(values: Floats, place: Ints) -> Floats:
 # --- the model ----------------------------------------------------------------------------
 
 
-def scored(model: Model, found: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-    """Return the candidates' scores, higher is better, and the features they come from.
-
-    Of shapes (count,) and (count, features); columns in the order of the model's weights.
-    """
-    if lacking := [name for name in model.features if name not in found]:
-        raise ConfigError(
-            f"The ranker {model.name!r} needs {', '.join(lacking)}, which a search without "
-            "vectors cannot give.",
-            hint="Rank with a model without an embedder.",
-        )
-    stacked = np.stack([found[name] for name in model.features], axis=1)
-    weights = np.fromiter(model.features.values(), dtype=np.float32)
-    return (stacked @ weights).astype(np.float32), stacked
+def weights_of(model: Model, names: Sequence[str]) -> Floats:
+    """Return a model's weights of some features; 0 of those that it does not know."""
+    return np.array([model.features.get(name, 0.0) for name in names], np.float32)
 
 
 def order_of(scores: Floats, exact: Floats, ties: Ints) -> Ints:
@@ -339,7 +329,7 @@ def order_of(scores: Floats, exact: Floats, ties: Ints) -> Ints:
     return np.lexsort((ties, -scores, exact < EXACT))
 
 
-def why(model: Model, features: Floats, row: int) -> tuple[Reason, ...]:
+def why(names: tuple[str, ...], weights: Floats, features: Floats, row: int) -> tuple[Reason, ...]:
     """Return the strongest reasons of a candidate, strongest first.
 
     A feature lifts a hit by its weight times how much more of it the hit has than the candidates
@@ -347,8 +337,7 @@ def why(model: Model, features: Floats, row: int) -> tuple[Reason, ...]:
     person, and some take back what others give: they are told together.
     """
     usual = features.mean(axis=0) if len(features) > 1 else np.float32(0.0)
-    weights = np.fromiter(model.features.values(), dtype=np.float32)
-    families, member = _members(tuple(model.features))
+    families, member = _members(names)
     lifts = ((features[row] - usual) * weights) @ member
     up = {family: float(lift) for family, lift in zip(families, lifts, strict=True) if lift > 0}
     total = sum(up.values())

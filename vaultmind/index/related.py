@@ -23,12 +23,11 @@ import numpy as np
 
 from vaultmind.errors import VaultMindError
 from vaultmind.index import db
-from vaultmind.index.columns import Floats
+from vaultmind.index.columns import Floats, Where
 from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import Finder
 from vaultmind.index.ties import Lead, leads_of
-from vaultmind.index.where import Where
 from vaultmind.ports import FileIndexer
 from vaultmind.types import Caller, Chunk, Hit, Neighbour, TieName
 

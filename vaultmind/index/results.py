@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from vaultmind import tokens
 from vaultmind.index.db import hit_of
-from vaultmind.index.words.terms import fold, query_terms, stems
+from vaultmind.index.words import fold, query_terms, stems
 from vaultmind.redact import mask
 from vaultmind.types import Chunk, Hit, Reason, SearchRequest
 

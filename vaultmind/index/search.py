@@ -11,29 +11,37 @@ from __future__ import annotations
 
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from vaultmind.errors import VaultMindError
+from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index import rank
-from vaultmind.index.asking import IDLE_WORDS, NamedTime, named_time
-from vaultmind.index.columns import Columns, Floats
-from vaultmind.index.db import Database, changed_on_disk, chunks_beside, chunks_of
+from vaultmind.index.columns import Columns, Floats, Where
+from vaultmind.index.db import changed_on_disk, chunks_beside, chunks_of, chunks_with_ids
 from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.matching import Matcher
 from vaultmind.index.models import Model, Registry, Stamp, registry_of, stamp_of
-from vaultmind.index.outlet import Outlet, Shown
+from vaultmind.index.outlet import Outlet, Shown, listed
 from vaultmind.index.results import Answered, Ranked, answer
-from vaultmind.index.where import Where, where_of
-from vaultmind.index.words.language import detect
-from vaultmind.index.words.terms import shortened, words
+from vaultmind.index.when import NamedTime, named_time
+from vaultmind.index.words import IDLE_WORDS, detect, shortened, words
 from vaultmind.ports import Clock, FileIndexer, Nearest
-from vaultmind.types import Caller, Chunk, IndexState, SearchRequest, SearchResponse
+from vaultmind.types import (
+    PERSON,
+    Caller,
+    Chunk,
+    IndexState,
+    Kind,
+    SearchRequest,
+    SearchResponse,
+)
 
 DEPTH = 200
 """Candidates of each list."""
@@ -52,15 +60,15 @@ CHANCE, CHANCE_BY_WORDS = 0.25, 0.2
 LEAST = 0.1
 """What a hit of a weak answer scores at least ..."""
 SHARE_OF_BEST = 0.3
-"""... and beside strong ones at least this much of the best."""
+"""... and beside strong ones it, or what stands around it, at least this much of the best."""
 IN_TIME = 0.6
 """Score, at least, of what is of the time that is named where nothing else is asked for."""
 TIME_SHARE = 0.4
 """How much of a question it answers to be of the time that it names."""
 OUT_OF_TIME = 0.7
 """Share of what its other words answer that a hit of another time is worth."""
-LOOKED_INTO = 150
-"""Chunks, the best, of which it is told which words they hold."""
+MOST_WORDS = 24
+"""Words of a text that a plan looks for in each chunk, the rarest."""
 _PAGE = 24
 _BEHIND_ALL = "9999-12-31"
 WEAK = "Only weak matches: they share little with the question and may not answer it."
@@ -74,34 +82,31 @@ class Candidates:
         self, scene: rank.Scene, model: Model, telling: Sequence[bool], *, listing: bool
     ) -> None:
         """Take which words do not only say when; `listing`: there are none of them."""
-        match, told = scene.found.match, rank.features_of(scene)
-        ranks, features = rank.scored(model, told)
+        match, (self.names, features) = scene.found.match, rank.features_of(scene)
+        self.model = rank.weights_of(model, self.names)
+        """The weights of the features."""
+        ranks = features @ self.model
         rowids = scene.columns.rows["rowid"][scene.slots[: scene.count]]
         order = rank.order_of(ranks, scene.exact, rowids)
         slots = scene.slots[order]
-        self.model = model
         self.rowids: list[int] = rowids[order].tolist()
         self.ranks, self.features = ranks[order], features[order]
         """The ranker's scores, and what they are made of; those of two queries do not compare."""
-        self.told = {name: column[order] for name, column in told.items()}
-        """Each feature, by name."""
         self.bm25 = match.scores[slots]
         self.closeness: Floats = np.full(len(order), np.nan, dtype=np.float32)
         """In meaning, on the embedder's scale: 0 unrelated, 1 says the same; NaN without."""
         if scene.closeness is not None:
             self.closeness = np.where(scene.known[order], scene.closeness[order], self.closeness)
+        self.meaning = np.clip(np.nan_to_num(self.closeness), 0.0, 1.0)
         self.when = scene.when[order]
         """How near each is to the time that the query names."""
         self.embedder = scene.columns.embedder if scene.found.vector is not None else ""
         """The id of that by which meaning was looked for; empty for none."""
-        self.held = match.held(slots[:LOOKED_INTO]).T
-        """Share of each telling word that each of the first holds; rows by words."""
-        self.weights = scene.weights
-        """What each telling word says."""
+        self.held, self.weights = match.held(slots).T, scene.weights
+        """Share of each telling word that each holds, rows by words; and what each word says."""
         self.covered = match.covered(slots, [True] * len(telling))
         """Share of the query that each answers by its words: those that only say when are answered
         by whatever is of that time."""
-        meaning = np.clip(np.nan_to_num(self.closeness), 0.0, 1.0)
         self.outside = False
         """Whether the query names a time for certain, and nothing that was found is of it."""
         if named := scene.found.named:
@@ -110,28 +115,43 @@ class Candidates:
             covered = np.maximum(self.covered, np.maximum(of_it, OUT_OF_TIME * timeless))
             self.covered = np.maximum(covered, IN_TIME) if listing else covered
             self.outside = named.explicit and not (self.when >= named.inside).any()
-        self.scores = (1.0 - (1.0 - self.covered) * (1.0 - meaning)).astype(np.float32)
+        self.scores = (1.0 - (1.0 - self.covered) * (1.0 - self.meaning)).astype(np.float32)
         """How much of the query each answers, by its words and its meaning."""
+
+    def good(self) -> list[int]:
+        """Return the rows that are good enough to be shown, best first."""
+        rows, scores = np.arange(len(self.scores)), self.scores
+        near = np.argsort(-np.nan_to_num(self.closeness), kind="stable")[:NEAREST]
+        best = float(scores[np.union1d(rows[:LOOKED_AT], near)].max())
+        if best < (CHANCE if self.embedder else CHANCE_BY_WORDS):
+            return []
+        floor = LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
+        around = self.features[:, self.names.index("subject_around_two")]
+        is_good = (scores >= floor) | ((scores >= LEAST) & (around >= floor))
+        return list(rows[is_good].tolist())
+
+    def ranked(self, row: int, chunk: Chunk) -> Ranked:
+        """Return a candidate with what its place is made of."""
+        parts = {"rank": float(self.ranks[row]), "coverage": float(self.covered[row])}
+        if self.bm25[row] > 0:
+            parts["bm25"] = float(self.bm25[row])
+        if not np.isnan(self.closeness[row]):
+            parts["cosine"] = scale_of(self.embedder).cosine(float(self.closeness[row]))
+        if self.when[row]:
+            parts["when"] = float(self.when[row])
+        reasons = partial(rank.why, self.names, self.model, self.features, row)
+        return Ranked(chunk, float(self.scores[row]), parts, reasons)
 
 
 class Finder:
     """Looks in the columns and ranks what it finds. Any thread."""
 
     def __init__(
-        self,
-        columns: Columns,
-        nearest: Nearest,
-        embedder: Callable[[], str],
-        memory_folder: Path,
-        clock: Clock,
+        self, columns: Columns, nearest: Nearest, memory_folder: Path, clock: Clock
     ) -> None:
-        """Take as `embedder` what returns the id of the one in use, empty for none."""
-        self.columns = columns
+        self.columns, self._nearest = columns, nearest
         self._matcher = Matcher(columns)
-        self.nearest = nearest
-        self._embedder = embedder
-        self._folder = memory_folder
-        self._clock = clock
+        self._folder, self._clock = memory_folder, clock
         self._lock = threading.Lock()
         self._registry: tuple[Stamp | None, Registry] = (None, Registry())
 
@@ -175,8 +195,8 @@ class Finder:
 
     def vector(self, query: str) -> Floats | None:
         """Return a question's vector, once those of the chunks are at hand; None for none."""
-        vector = self.nearest.query_vector(query)
-        return vector if self.columns.embedder == self._embedder() else None
+        vector = self._nearest.query_vector(query)
+        return vector if self.columns.embedder == self._nearest.embedder_id else None
 
     def saying(self, text: str, where: Where, limit: int) -> list[int]:
         """Return the rowids of what holds words of a text and passes a filter, likeliest first."""
@@ -199,17 +219,38 @@ def _inside(where: Where, named: NamedTime | None) -> Where | None:
     return replace(where, after=max(where.after, after), before=before or _BEHIND_ALL)
 
 
-def reading(
-    database: Database, rowids: Sequence[int], shows: Callable[[Chunk], bool]
-) -> Iterator[tuple[int, Chunk]]:
-    """Yield candidates, by their place, that are still there and may be shown, read by pages."""
-    for start in range(0, len(rowids), _PAGE):
-        page = rowids[start : start + _PAGE]
-        with database.read() as connection:
-            found = chunks_of(connection, page)
-        for at, rowid in enumerate(page, start):
-            if rowid in found and shows(found[rowid]):
-                yield at, found[rowid]
+class Strong(NamedTuple):
+    """A chunk and how it answers, each by one measure. Measures of two queries do not compare."""
+
+    chunk: Chunk
+    words: float
+    """BM25 as a share of the best chunk's, 0 where no word is in it."""
+    meaning: float
+    """Closeness on the embedder's scale: 0 unrelated, 1 says the same; 0 without a vector."""
+    rank: float
+    """The search ranker's score."""
+    held: Sequence[float]
+    """How much of each telling word of the text it holds, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The candidates of a query that may be shown to whoever asks, as a ranker sees them."""
+
+    query: str
+    chunks: tuple[Chunk, ...]
+    features: Floats
+    """A row a candidate, a column a feature by `names`."""
+    names: tuple[str, ...]
+    """Of the features: those of meaning only where there are vectors."""
+    embedder: str
+    """The id of what measured closeness; empty for none."""
+
+    def order(self, weights: Floats) -> list[int]:
+        """Return the rows by a linear model, best first, as a search would have them."""
+        exact = self.features[:, self.names.index("exact")]
+        ties = np.arange(len(self.chunks))
+        return list(rank.order_of(self.features @ weights, exact, ties).tolist())
 
 
 class Search:
@@ -222,22 +263,19 @@ class Search:
         indexer: FileIndexer,
         state: Callable[[], IndexState],
     ) -> None:
-        self._finder = finder
+        self._finder, self._outlet = finder, outlet
         self._database = finder.columns.database
-        self._outlet = outlet
-        self._indexer = indexer
-        self._state = state
+        self._indexer, self._state = indexer, state
 
     def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
         """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
         started = time.perf_counter()
-        readable = self._outlet.readable_agents(caller)
-        where = where_of(request, caller, readable)
+        where = where_of(request, caller, self._outlet)
         request = replace(request, query=shortened(request.query))
         before = self._state()
         if not words(request.query):
             return SearchResponse((), "no_query", before)
-        found, weakness = self._fresh(request, for_everyone(where, self._outlet), caller)
+        found, weakness = self._fresh(request, where, caller)
         state = self._state()
         told = " ".join(state.notes)
         if state.phase in ("starting", "indexing"):
@@ -286,35 +324,114 @@ class Search:
             with self._database.read() as connection:
                 return chunks_beside(connection, chunk.id)
 
-        answered = answer(_good(found, self._database, shows), request, beside, shows)
+        ranked = (found.ranked(*one) for one in self._reading(found, found.good(), shows))
+        answered = answer(ranked, request, beside, shows)
         if found.outside:
             return answered, ELSEWHERE
         return answered, WEAK if all(hit.score < STRONG for hit in answered.hits) else ""
 
+    def _reading(
+        self, found: Candidates, rows: Sequence[int], shows: Shown
+    ) -> Iterator[tuple[int, Chunk]]:
+        """Yield rows of candidates that are still there and may be shown, read by pages."""
+        for start in range(0, len(rows), _PAGE):
+            page = {row: found.rowids[row] for row in rows[start : start + _PAGE]}
+            with self._database.read() as connection:
+                chunks = chunks_of(connection, [*page.values()])
+            for row, rowid in page.items():
+                if rowid in chunks and shows(chunks[rowid]):
+                    yield row, chunks[rowid]
 
-def for_everyone(where: Where, outlet: Outlet) -> Where:
-    """Return a filter without its agents where it leaves none out."""
-    everyone = set(where.agents or ()) >= set(outlet.paths.agent_names())
-    return replace(where, agents=None) if everyone else where
+    # --- chunk by chunk, for what ranks files by it, or trains a ranker -----------------------
+
+    def strongest(self, query: str, caller: Caller, limit: int) -> tuple[list[Strong], list[float]]:
+        """Return the best chunks that may be shown to a caller, best first; no messages.
+
+        And how much each telling word of the query says. What was merely said in passing is asked
+        for by a search.
+        """
+        found = self._found(query, caller)
+        if found is None:
+            return [], []
+        rarest = np.argsort(-found.weights, kind="stable")[:MOST_WORDS]
+        by_words = found.bm25 / (float(found.bm25.max()) or 1.0)
+        said, meant, ranks = (one.tolist() for one in (by_words, found.meaning, found.ranks))
+        held = found.held[:, rarest].tolist()
+        rows = range(len(ranks))[:limit]
+        strong = [
+            Strong(chunk, said[at], meant[at], ranks[at], held[at])
+            for at, chunk in self._reading(found, rows, self._outlet.shown_to(caller))
+            if chunk.kind != "message"
+        ]
+        return strong, found.weights[rarest].tolist()
+
+    def seen(self, query: str, caller: Caller) -> Seen | None:
+        """Return what a query finds, with its features; None where that is nothing."""
+        found = self._found(query, caller)
+        if found is None:
+            return None
+        rows = range(len(found.rowids))
+        chunks = dict(self._reading(found, rows, self._outlet.shown_to(caller)))
+        embedder = found.embedder if "meaning" in found.names else ""
+        features = found.features[list(chunks)]
+        return Seen(shortened(query), tuple(chunks.values()), features, found.names, embedder)
+
+    def sample(self, kind: Kind, count: int, least_letters: int) -> tuple[Chunk, ...]:
+        """Return chunks of one kind, of all over the vault: of the same vault the same.
+
+        As many files as there are come before a second chunk of any. For the person's eyes.
+        """
+        with self._database.read() as connection:
+            statement = "SELECT id FROM chunks WHERE kind = ? AND letters >= ? ORDER BY rowid"
+            ids = [row[0] for row in connection.execute(statement, (kind, least_letters))]
+            found = chunks_with_ids(connection, ids[:: max(1, len(ids) // (4 * count))])
+        shows = self._outlet.shown_to(PERSON)
+        mixed = sorted(filter(shows, found.values()), key=lambda one: zlib.crc32(one.id.encode()))
+        by_path = {one.path: one for one in reversed(mixed)}
+        mixed.sort(key=lambda one: by_path[one.path] is not one)
+        return tuple(mixed[:count])
+
+    def active(self, embedder: str) -> Model:
+        """Return the model that ranks now, of an embedder by its id, or of none (empty)."""
+        return self._finder.registry().choose(embedder)
+
+    def _found(self, query: str, caller: Caller) -> Candidates | None:
+        if not words(query := shortened(query)):
+            return None
+        return self._finder.find(query, where_of(SearchRequest(query), caller, self._outlet))
 
 
-def _good(found: Candidates, database: Database, shows: Shown) -> Iterator[Ranked]:
-    """Yield what may be shown and is good enough, best first."""
-    near = np.argsort(-np.nan_to_num(found.closeness), kind="stable")[:NEAREST]
-    best = float(found.scores[np.union1d(np.arange(len(found.scores))[:LOOKED_AT], near)].max())
-    if best < (CHANCE if found.embedder else CHANCE_BY_WORDS):
-        return
-    floor = LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
-    rows = np.flatnonzero(found.scores >= floor).tolist()
-    scale = scale_of(found.embedder)
-    for at, chunk in reading(database, [found.rowids[row] for row in rows], shows):
-        row = rows[at]
-        parts = {"rank": float(found.ranks[row]), "coverage": float(found.covered[row])}
-        if found.bm25[row] > 0:
-            parts["bm25"] = float(found.bm25[row])
-        if not np.isnan(found.closeness[row]):
-            parts["cosine"] = scale.cosine(float(found.closeness[row]))
-        if found.when[row]:
-            parts["when"] = float(found.when[row])
-        reasons = partial(rank.why, found.model, found.features, row)
-        yield Ranked(chunk, float(found.scores[row]), parts, reasons)
+def where_of(request: SearchRequest, caller: Caller, outlet: Outlet) -> Where:
+    """Return the filters of a request, and whose memory it is about.
+
+    Raises BadArgument for an agent that is not there, or an end before its beginning.
+    """
+    if request.before and request.after > request.before:
+        allowed = f"a day not later than 'before' ({request.before})"
+        raise BadArgument("after", request.after, allowed)
+    agents = _agents(request.agent, caller, outlet.readable_agents(caller))
+    return Where(
+        agents=None if set(agents) >= set(outlet.paths.agent_names()) else agents,
+        kinds=request.kinds,
+        folder=request.folder,
+        tag=request.tag.strip().lstrip("#").strip("/"),
+        after=request.after,
+        before=request.before,
+        running=request.running,
+        since=request.since,
+    )
+
+
+def _agents(wanted: str, caller: Caller, readable: tuple[str, ...]) -> tuple[str, ...]:
+    """Return whose memory is searched; the caller's own may be too new to be there.
+
+    An agent that keeps its memory from the caller is, to the caller, not there.
+    """
+    named = wanted or (caller.agent if caller.kind == "agent" else "*")
+    if named == "*":
+        return readable
+    if named in {*readable, caller.agent}:
+        return (named,)
+    if readable:
+        raise BadArgument("agent", named, listed("'*' for all, or one of", readable))
+    return ()

@@ -16,17 +16,15 @@ from dataclasses import astuple, dataclass
 
 from vaultmind import tokens
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.asking import flags_of
 from vaultmind.index.db import CHUNK_COLUMNS, Database, file_rows
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.notes import Chunked, Place
 from vaultmind.index.ties import store_ties
-from vaultmind.index.words.terms import index_terms
+from vaultmind.index.words import flags_of, index_terms
 from vaultmind.ports import Report, silent
 from vaultmind.types import Chunk, Fault, Progress
-from vaultmind.vault.files import FileStat, FileText, VaultReader
-from vaultmind.vault.scan import Rules
+from vaultmind.vault.files import FileStat, FileText
 
 MIN_MESSAGE_TOKENS = 10
 """Shorter messages ("ok, thanks") are found by their words alone."""
@@ -73,13 +71,12 @@ class Sync:
     def __init__(
         self,
         database: Database,
-        reader: VaultReader,
         folder: VaultFolder,
         min_tokens: int = MIN_MESSAGE_TOKENS,
         describe: Describe = lambda file, lang: b"",
     ) -> None:
         """Messages of fewer than `min_tokens` get no vector; `describe` makes records of notes."""
-        self._database, self.reader, self._folder = database, reader, folder
+        self._database, self._folder, self.paths = database, folder, folder.paths
         self._min_tokens, self._describe = min_tokens, describe
         self.condition = threading.Condition()
         """Notified when something is said to have changed. Whoever waits for work waits on it."""
@@ -87,7 +84,6 @@ class Sync:
         """Files, and folders (`A/`), that changed and are not indexed yet."""
         self.dirty = True
         """Whether changes were lost: the whole folder must be compared."""
-        self._rules: Rules | None = None
         self._lock = threading.RLock()
         self._stopped = False
         self.total = 0
@@ -117,13 +113,6 @@ class Sync:
 
     # --- bringing it into the index -------------------------------------------------------
 
-    @property
-    def rules(self) -> Rules:
-        """Return the rules in force, as they were at the last comparison."""
-        if self._rules is None:
-            self._rules = self._folder.rules()
-        return self._rules
-
     def stop(self) -> None:
         """Make a long piece of work end after its current batch, and whoever waits look up."""
         self._stopped = True
@@ -147,12 +136,12 @@ class Sync:
         Raises VaultNotFound when it cannot be listed; the database is left as it is.
         """
         self._folder.check()
-        self._rules = self._folder.rules()
+        self._folder.read_rules()
         format_ = f"{self._folder.format}, messages of {self._min_tokens} tokens"
         if self._database.get("format") != format_:
             self.forget_all()
             self._database.set("format", format_)
-        in_memory = self.reader.paths.in_memory
+        in_memory = self.paths.in_memory
         changed = sorted(self._changed(""), key=lambda path: (not in_memory(path), path))
         self._process(changed, report)
 
@@ -160,7 +149,7 @@ class Sync:
         """Return the files of a folder (`A/`, or empty for all) that are not indexed as they are,
         or are not there any more.
         """
-        found = self._folder.scan(self.rules, self.reader.max_bytes, below)
+        found = self._folder.scan(below)
         others = (one for one in self.scan_faults if not one.path.startswith(below))
         self.scan_faults = (*others, *found.faults)
         if not below:
@@ -212,15 +201,15 @@ class Sync:
     def _read(self, path: str) -> Prepared:
         """Read a file and cut it, or tell why there is nothing to take."""
         place = self._folder.place_of(path)
-        if place is None or self.rules.excluded(path):
+        if place is None or self._folder.rules.excluded(path):
             return Prepared(path)
         try:
-            file = self.reader.read(path)
+            file = self._folder.reader.read(path)
         except (NotFound, PathRefused):
             return Prepared(path)
         except UnreadableNote as error:
             with suppress(UnreadableNote):
-                if stat := self.reader.stat(path):
+                if stat := self._folder.reader.stat(path):
                     return Prepared(path, place, stat, fault=error.reason)
             return Prepared(path)
         if 0 <= time.time_ns() - max(file.stat.mtime_ns, file.stat.ctime_ns) < _SETTLED_NS:

@@ -6,11 +6,13 @@ The grammar of when_rules reads six languages; of others, dates in figures.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vaultmind.errors import BadArgument
 from vaultmind.index.when_rules import DAY, WEEK, WORDS, Span, find_times
 from vaultmind.index.when_words import LANGUAGES
+from vaultmind.index.words import fold
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
@@ -143,3 +145,64 @@ def _filter(name: str, text: str, now: datetime) -> Span:
         if len(found) == 1 and all(len(word) <= SMALL or word in own for word in said):
             return found[0]
     raise BadArgument(name, text, ALLOWED)
+
+
+# --- the time that a question names --------------------------------------------------------
+
+MARGIN = timedelta(days=2)
+"""How far from the time that is named a chunk still counts as of it: who tells of a day mostly does
+so a little later."""
+NOON = timedelta(hours=12)
+"""A day without an hour stands at its middle, so that the day after is not the moment after."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTime:
+    """The times that a query names."""
+
+    spans: tuple[Span, ...]
+    now: datetime
+
+    def near(self, time: str) -> float:
+        """Return how near the time of a chunk is (ISO, or empty)."""
+        try:
+            moment = datetime.fromisoformat(time)
+        except ValueError:
+            return 0.0
+        if len(time) == len("2026-02-08"):
+            moment += NOON
+        moment = moment.replace(tzinfo=self.now.tzinfo)  # the day it was there, as filters have it
+        return max(closeness(span, moment) for span in self.spans)
+
+    @property
+    def explicit(self) -> bool:
+        """Tell whether nothing about them was guessed: then they may filter."""
+        return all(span.explicit for span in self.spans)
+
+    @property
+    def inside(self) -> float:
+        """Return how near a chunk must be to count as of that time."""
+        edges = [(span, span.end, MARGIN) for span in self.spans if span.end]
+        edges += [(span, span.start, -MARGIN) for span in self.spans if span.start]
+        return min(closeness(span, edge + margin) for span, edge, margin in edges)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Return the words, folded, that name them: they say when, not what."""
+        return frozenset(word for span in self.spans for word in fold(span.text).split())
+
+    @property
+    def days(self) -> tuple[str, str]:
+        """Return the first and the last day of all of them, ISO; both empty where one is open."""
+        starts = [span.start for span in self.spans if span.start]
+        ends = [span.end for span in self.spans if span.end]
+        if len(starts) < len(self.spans) or len(ends) < len(self.spans):
+            return "", ""
+        last = max(ends) - timedelta(microseconds=1)
+        return min(starts).date().isoformat(), last.date().isoformat()
+
+
+def named_time(query: str, language: str, now: datetime) -> NamedTime | None:
+    """Return the times of a query; None where it names none. `now`: what they are counted from."""
+    found = spans(query, language, now)
+    return NamedTime(found, now) if found else None

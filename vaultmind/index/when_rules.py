@@ -29,7 +29,7 @@ from vaultmind.index.when_words import (
     Node,
     read_words,
 )
-from vaultmind.index.words.terms import fold
+from vaultmind.index.words import fold
 
 FIRST_YEAR, YEARS_AHEAD = 1900, 30
 MAX_SPANS = 12

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Any
 
-from vaultmind.index.words.terms import fold
+from vaultmind.index.words import fold
 from vaultmind.tables import table
 
 LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")

@@ -187,13 +187,12 @@ def _word(token: str, spoken: tuple[str, ...]) -> Word:
     if not folded.isalpha():
         return Word(folded, frozenset())
     languages = ("russian",) if _CYRILLIC.search(folded) else spoken
-    with _one_at_a_time:
-        stems = {
-            f"{language} {stem}"
-            for language in languages
-            for form in (token, folded)
-            if len(stem := fold(str(_stemmer(language).stemWord(form)))) >= _STEM_FROM
-        }
+    stems = {
+        f"{language} {stem}"
+        for language in languages
+        for form in (token, folded)
+        if len(stem := fold(stemmed(form, language))) >= _STEM_FROM
+    }
     return Word(folded, frozenset(stems), len(languages) > 1)
 
 
@@ -209,15 +208,23 @@ def _languages(folded: frozenset[str], text: str) -> tuple[str, ...]:
     return ("polish",) if polish > english else ("english",)
 
 
+def stemmed(word: str, language: str) -> str:
+    """Return a word's stem by one of Snowball's stemmers, by name.
+
+    They keep state while they work: one caller at a time.
+    """
+    with _stemming:
+        return str(_stemmer(language).stemWord(word))
+
+
 @cache
 def _stemmer(language: str) -> Any:  # noqa: ANN401
-    """Return one of Snowball's stemmers, which keep state: one caller at a time."""
     import snowballstemmer
 
     return snowballstemmer.stemmer(language)
 
 
-_one_at_a_time = threading.Lock()
+_stemming = threading.Lock()
 
 
 def _means(token: str) -> bool:

@@ -501,16 +501,15 @@ class Learning:
         """Yield the episodes that have offers; what is forgotten or cannot be read is left out."""
         from vaultmind.learn.lessons import Heard
 
-        listed = [one for one in self._files.listed() if one.offers]
-        listed = [one for one in listed if one.name.partition("/")[2] >= since]
-        for number, one in enumerate(listed):
-            self._step("reading episodes", number, len(listed))
+        names = [one for one in self._files.names() if one.partition("/")[2] >= since]
+        for number, name in enumerate(names):
+            self._step("reading episodes", number, len(names))
             with suppress(VaultMindError):
-                episode, record = self._files.read(one.name), self._files.record(one.name)
+                episode, record = self._files.read(name), self._files.record(name)
                 hides = partial(self._index.outlet.hides, episode.agent, record)
-                if not hides(TASK):
+                if not hides(TASK) and (offers := self._files.offers(name)):
                     kept = tuple(it for it in episode.events if not hides(it.block))
-                    yield Heard(replace(episode, events=kept), self._files.offers(one.name))
+                    yield Heard(replace(episode, events=kept), offers)
 
     def _step(self, doing: str, done: int = 0, total: int = 0) -> None:
         if self._ends.is_set():

@@ -44,8 +44,9 @@ import numpy as np
 
 from vaultmind.episodes.types import Episode, Offer, Result, time_of
 from vaultmind.index.columns import Floats
-from vaultmind.index.models import FEATURES, WITHOUT_MEANING, WORDS, Model, shipped
-from vaultmind.index.raw import Raw, Seen
+from vaultmind.index.models import FEATURES, WITHOUT_MEANING, WORDS, shipped
+from vaultmind.index.rank import weights_of
+from vaultmind.index.search import Search, Seen
 from vaultmind.index.training import Lesson
 from vaultmind.index.training import train as fitted
 from vaultmind.learn.feedback import Judged, folded
@@ -198,7 +199,7 @@ MOST_WORDS, LEAST_WORDS, LONGEST = 6, 3, 200
 """Of a question and of a sentence that one is made of: words that tell something, and letters."""
 
 
-def search_learner(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> Learner:
+def search_learner(scenes: Search, judged: Sequence[Judged], steps: Steps) -> Learner:
     """Return what learns from verdicts on searches with the embedder that most are asked with now.
 
     It learns on top of the model that has no taste yet: else trainings would go a little further
@@ -217,7 +218,7 @@ def search_learner(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> Learn
     active = scenes.active(embedder)
     has_taste = any(ON_SEARCHES in it for it in active.trained_on)
     names = [it for it in FEATURES if embedder or it in WITHOUT_MEANING]
-    prior = _weights(shipped(embedder) if has_taste else active, names)
+    prior = weights_of(shipped(embedder) if has_taste else active, names)
 
     @cache
     def own() -> list[Case]:
@@ -230,7 +231,7 @@ def search_learner(scenes: Raw, judged: Sequence[Judged], steps: Steps) -> Learn
 
     return Learner(
         "ranker", embedder.partition("-")[0] or WORDS, ("verdict", "question"), cases, names,
-        _weights(active, names), lambda some: _taste(some, own(), prior, names), guards,
+        weights_of(active, names), lambda some: _taste(some, own(), prior, names), guards,
     )  # fmt: skip
 
 
@@ -241,7 +242,7 @@ def heard_first(judged: Sequence[Judged]) -> list[Judged]:
     return [one for one in judged if id(one) in kept]
 
 
-def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
+def taught_by(judged: Judged, seen: Seen, scenes: Search) -> Case | None:
     """Return what one query's verdicts teach of its candidates; None for nothing.
 
     Where all that is known is what is wrong, some of the best others should stand above it.
@@ -255,7 +256,7 @@ def taught_by(judged: Judged, seen: Seen, scenes: Raw) -> Case | None:
     right, rows = np.maximum(worth, 0.0), np.arange(len(places))
     strength = float(right.max(initial=0.0))
     if not strength and worth.any():
-        order = seen.order(_weights(scenes.active(seen.embedder), seen.names))
+        order = seen.order(weights_of(scenes.active(seen.embedder), seen.names))
         others = [at for at in order if not worth[at]][:BESIDE_WRONG]
         rows = np.array([*others, *np.flatnonzero(worth)])
         right, strength = (worth == 0).astype(np.float32), -WRONG_WEIGHT * float(worth.min())
@@ -304,7 +305,7 @@ def _taste(
     return best
 
 
-def _self_made(scenes: Raw, steps: Steps) -> list[Case]:
+def _self_made(scenes: Search, steps: Steps) -> list[Case]:
     """Return questions made of the vault as lessons: right are all chunks of the file."""
     asked: list[tuple[str, str]] = []
     for kind, count in SELF_MADE.items():
@@ -346,7 +347,3 @@ def _kept(own: Sequence[Case], prior: Floats, weights: Floats) -> float:
 
 def _mrr(told: Sequence[Case], weights: Floats) -> float:
     return mean_of([one.marks(weights) for one in told]).mrr
-
-
-def _weights(model: Model, names: Sequence[str]) -> Floats:
-    return np.array([model.features.get(one, 0.0) for one in names], dtype=np.float32)

@@ -6,11 +6,9 @@ step knows which lines left and came, so that the audit can say it and an undo c
 
 from __future__ import annotations
 
-import math
 import random
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -43,9 +41,9 @@ from vaultmind.memory.wording import phrase, pick
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, blank_private, has_household_code, mask
 from vaultmind.tokens import count
-from vaultmind.types import SECTIONS, Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
+from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
 from vaultmind.vault.oneline import one_line, short
-from vaultmind.vault.parts import COMMENT
+from vaultmind.vault.parts import BLOCK_AT_END, COMMENT
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.properties import body_start
 
@@ -54,17 +52,11 @@ OFFERED = 5
 """How many of the facts that fit are offered."""
 SHOWN = 100
 """Characters of a fact that a message repeats."""
-SECTION_WEIGHT = dict(zip((*SECTIONS, None), (3.5, 2.0, 2.5, 0.5, 1.0), strict=True))
-"""What a fact is worth by where it stands; the rest adds 0 to about 3."""
-LASTING_DAYS, CURRENT_DAYS = 180.0, 30.0
-"""After so many days a fact's freshness is a third of what it was."""
-ASKED_WEIGHT = 1.5
-"""What it adds that the person asked in words to have a fact kept: nothing that was only found
-in a conversation pushes it out of its place."""
+LEAST_FIRST = ("current", None, "preferences", "decisions", "user")
+"""The sections in the order in which their facts leave a brain that is too big."""
 SLACK = 0.15
 """Room that moving facts leaves, as a share of what lies between the limit and the target."""
 
-_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 
 
@@ -435,7 +427,7 @@ def _place(ref: MessageRef) -> tuple[str, int]:
 def brain_tokens(text: str) -> int:
     """Return the tokens a model reads of a brain: no front matter, comments, block ids."""
     body = text[body_start(text) :].replace("\r\n", "\n")
-    return count(_BLANK_LINES.sub("\n\n", _BLOCK_ID.sub("", COMMENT.sub("", body))).strip())
+    return count(_BLANK_LINES.sub("\n\n", BLOCK_AT_END.sub("", COMMENT.sub("", body))).strip())
 
 
 def shrink(brain: str, archive: str, ask: Ask, keep: str) -> tuple[Move, ...]:
@@ -457,7 +449,7 @@ def shrink(brain: str, archive: str, ask: Ask, keep: str) -> tuple[Move, ...]:
         if shown[one.start : one.end] == brain[one.start : one.end]
     ]
     gone: list[PlacedFact] = []
-    for one in sorted(ours, key=lambda it: (_importance(it.fact, ask.today), it.fact.written)):
+    for one in sorted(ours, key=lambda it: _worth(it.fact)):
         if size > goal:
             gone.append(one)
             size = brain_tokens(apply(brain, [leaving(brain, it) for it in gone], archive=False))
@@ -483,15 +475,9 @@ def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
     return text[placed.start : placed.end].rstrip("\r") == f"- {render_fact(fact, paths)}"
 
 
-def _importance(fact: Fact, today: date) -> float:
-    """Return what a fact is worth keeping: its section, who wanted it, how fresh it is.
+def _worth(fact: Fact) -> tuple[bool, int, str]:
+    """Return what a fact is worth keeping: who wanted it, its section, how new it is.
 
-    One that was found in a conversation is as fresh as the message that says it, whenever that
-    was read: an import of old ones must not push out what is new.
+    Nothing that was only found in a conversation pushes out what the person asked to have kept.
     """
-    days = 0
-    with suppress(ValueError):
-        days = max(0, (today - date.fromisoformat(fact.written)).days)
-    fresh = math.exp(-days / (CURRENT_DAYS if fact.section == "current" else LASTING_DAYS))
-    asked = 0.0 if fact.how in FOUND else ASKED_WEIGHT
-    return SECTION_WEIGHT[fact.section] + fresh + asked
+    return fact.how not in FOUND, LEAST_FIRST.index(fact.section), fact.written

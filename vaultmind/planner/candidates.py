@@ -15,8 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import IndexUnavailable
-from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import fold
+from vaultmind.index.words import BY_LANGUAGE, fold
 from vaultmind.planner.graph import folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
@@ -24,7 +23,7 @@ from vaultmind.types import Caller, Reason
 from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
-    from vaultmind.index.raw import Strong
+    from vaultmind.index.search import Strong
     from vaultmind.planner.source import Source
 
 FOUND_CHUNKS, MOST_SPOTS = 200, 5
@@ -233,19 +232,19 @@ def _searched(asked: Asked) -> dict[str, Candidate]:
     None while the index cannot be read: its state says so in the plan's notes.
     """
     try:
-        told = asked.source.index.raw.strongest(asked.said, asked.caller, FOUND_CHUNKS)
+        strong, weights = asked.source.index.raw.strongest(asked.said, asked.caller, FOUND_CHUNKS)
     except IndexUnavailable:
         return {}
     by_file: defaultdict[str, list[Strong]] = defaultdict(list)
-    for one in told.strong:
+    for one in strong:
         by_file[one.chunk.path].append(one)
-    total = math.fsum(told.weights) or 1.0
-    ranks = [one.rank for one in told.strong]
+    total = math.fsum(weights) or 1.0
+    ranks = [one.rank for one in strong]
     low, width = min(ranks, default=0.0), max(ranks, default=0.0) - min(ranks, default=0.0)
 
     def covered(held: Iterable[float]) -> float:
         """Return the share of the telling words that are held."""
-        return math.fsum(a * b for a, b in zip(told.weights, held, strict=False)) / total
+        return math.fsum(a * b for a, b in zip(weights, held, strict=False)) / total
 
     def faded(each: Sequence[Strong]) -> float:
         """Return a sum of its words' shares in which each next best counts less."""
@@ -255,7 +254,7 @@ def _searched(asked: Asked) -> dict[str, Candidate]:
     most = max(map(faded, by_file.values()), default=0.0) or 1.0
     found = {}
     for path, each in by_file.items():
-        held = [max(shares) for shares in zip(*(it.held for it in each if it.held), strict=False)]
+        held = [max(shares) for shares in zip(*(it.held for it in each), strict=False)]
         signals = {
             "words": max(one.words for one in each),
             "words_sum": faded(each) / most,

@@ -17,8 +17,7 @@ from functools import lru_cache
 from typing import Generic, Literal, TypeVar
 
 from vaultmind.index.ties import folded, meant
-from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import fold, stems
+from vaultmind.index.words import BY_LANGUAGE, fold, stems
 from vaultmind.planner.records import INSTALL, endings, language, language_of
 from vaultmind.planner.types import FileRecord, Link
 

@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING
 from vaultmind import tokens
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
-from vaultmind.index.linked import NamedLines, cut_plainly
+from vaultmind.index.linked import NamedLines, cut_plainly, shape_of
 from vaultmind.index.notes import MARKUP
-from vaultmind.index.taken import shape_of
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, mask, unmarked
 from vaultmind.tables import table

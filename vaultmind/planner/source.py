@@ -104,8 +104,8 @@ class Source:
     def shows(self, path: str) -> bool:
         """Tell whether a file may be shown to whoever may see the source, by the rules now."""
         outlet = self.index.outlet
-        if self._shown[0] is not outlet.rules:
-            self._shown = (outlet.rules, {})
+        if self._shown[0] is not outlet.folder.rules:
+            self._shown = (outlet.folder.rules, {})
         known = self._shown[1]
         if path not in known:
             known[path] = not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)

@@ -288,7 +288,7 @@ def linkable(path: str, home: Path, ours: dict[str, Path]) -> Path:
 
 def _faults(root: Path, home: Path, ours: dict[str, Path]) -> Iterator[str]:
     """Yield why a folder cannot be linked; first what holds whosever vault it is for."""
-    from vaultmind.index.taken import lies_in_memory  # not at the daemon's start
+    from vaultmind.index.linked import lies_in_memory  # not at the daemon's start
 
     around = {root, *root.parents}
     if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
@@ -317,15 +317,14 @@ def folder_indexes(
     config: Config, withheld: Withheld, lend: Callable[[], Embedder | None], clock: Clock
 ) -> Callable[[Path, Path], Index]:
     """Return what opens the index of a linked folder, with an embedder that is lent to it."""
-    megabytes = min(config.index.max_file_mb, MAX_BYTES / 1_000_000)
-    settings = replace(config.index, max_file_mb=megabytes)
+    most = min(config.index.max_file_bytes, MAX_BYTES)
 
     def opens(root: Path, state_dir: Path) -> Index:
         from vaultmind.planner.records import grammars
 
-        own = replace(config, vault=root, state_dir=state_dir, index=settings)
+        own = replace(config, vault=root, state_dir=state_dir)
         cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
-        ground = LinkedFolder(root, config.index.exclude, cut_by_definitions, cut)
+        ground = LinkedFolder(root, config.index.exclude, cut_by_definitions, cut, most)
         return Index(own, ground, withheld, clock=clock, embedder=lend, describe=described)
 
     return opens

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from vaultmind.episodes.types import TaskMark
-from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import fold, skeleton, stems
+from vaultmind.index.words import BY_LANGUAGE, fold, skeleton, stems
 from vaultmind.planner.types import TASK_KINDS, Risk, TaskKind, Understood
 from vaultmind.redact import blank_passages, mask
 from vaultmind.vault.oneline import one_line

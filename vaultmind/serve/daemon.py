@@ -37,7 +37,7 @@ from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import BadArgument, VaultLocked, VaultMindError
 from vaultmind.ports import Report
-from vaultmind.serve.call import problem, readable
+from vaultmind.serve.call import Call, problem, readable
 from vaultmind.serve.lines import Lines, run_in_thread
 from vaultmind.serve.lock import LOCK, VaultLock
 from vaultmind.types import Caller, Progress
@@ -185,7 +185,7 @@ class Daemon:
                 self.stop()
             return self._status()
         app = await asyncio.shield(asyncio.wrap_future(self._opened))
-        from vaultmind.serve.operations import Call, run_operation
+        from vaultmind.serve.op import run_operation
 
         async def tell(step: Progress) -> None:
             progress = {"done": step.done, "total": step.total, "what": step.what}

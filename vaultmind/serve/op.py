@@ -1,7 +1,7 @@
 """One typed function an operation: its schema, its check and its surfaces are made from it.
 
-A module of operations is imported by the command line, too, to make options from: it imports
-neither pydantic nor the app at its top.
+From decoded JSON to an answer as data and in words. A module of operations is imported by the
+command line, too, to make options from: it imports neither pydantic nor the app at its top.
 """
 
 from __future__ import annotations
@@ -9,17 +9,22 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from importlib import import_module
 from inspect import Parameter, cleandoc, signature
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin
 
-from vaultmind.errors import BadArgument, NotFound, did_you_mean
+from vaultmind.errors import BadArgument, NotAllowed, NotFound, did_you_mean
+from vaultmind.serve.call import Call, mark_for
+from vaultmind.serve.show import Reader, dump, show
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+
+    from vaultmind.app import App
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Schema = dict[str, Any]
@@ -28,6 +33,14 @@ ALL: tuple[Surface, ...] = ("mcp", "http", "cli")
 NOT_MCP: tuple[Surface, ...] = ("http", "cli")
 LOCAL: tuple[Surface, ...] = ("cli",)
 """Only over the local socket: these read a file outside the vault, or are the person's."""
+
+MODULES = (
+    *("search", "memory", "context", "plans", "sessions", "episodes", "status"),
+    *("models", "changes", "hooks"),
+)
+"""The modules of operations, in the order in which a client lists their tools."""
+IN_WORDS = "in_words"
+"""Over the local socket: another operation, answered with both its data and its words."""
 
 MAX_TEXT = 2000
 """Longest fact, name or hit id, in characters."""
@@ -135,16 +148,16 @@ class Operation:
         return create_model(self.name, __config__={"extra": "forbid"}, **fields)
 
     @cached_property
-    def _schema(self) -> Schema:
-        return _lean(self._model.model_json_schema())
+    def _json(self) -> Schema:
+        return self._model.model_json_schema()
 
-    def schema(self) -> Schema:
+    def schema(self, *more: str) -> Schema:
         """Return the JSON schema of the arguments, as short as it can be.
 
-        It leaves to the errors how large a value may be, and that there are no other arguments.
+        It leaves to the errors how large a value may be (`more`: min, max), and that there are no
+        other arguments.
         """
-        bare: Schema = _without_bounds(self._schema)
-        return bare
+        return _lean(self._json, (*more, "description"))
 
     def check(self, values: object) -> dict[str, Any]:
         """Return the arguments from decoded JSON; null counts as not given.
@@ -154,16 +167,22 @@ class Operation:
         from pydantic import ValidationError
 
         if not isinstance(values, Mapping):
-            raise BadArgument("arguments", values, _allowed(self._schema))
+            raise BadArgument("arguments", values, _allowed(self.schema("min", "max")))
         try:
             made = self._model.model_validate(_given(values))
         except ValidationError as error:
-            raise _refusal(error, self._schema) from None
+            raise _refusal(error, self.schema("min", "max")) from None
         return {name: getattr(made, name) for name in made.model_fields_set}
 
 
 OPERATIONS: dict[str, Operation] = {}
 """Every operation of the modules that were imported, in their order."""
+
+
+def load() -> None:
+    """Import every module of operations."""
+    for name in MODULES:
+        import_module(f"vaultmind.serve.ops.{name}")
 
 
 def operation(title: str, **how: Any) -> Callable[[Function], Function]:  # noqa: ANN401
@@ -184,17 +203,68 @@ def operation(title: str, **how: Any) -> Callable[[Function], Function]:  # noqa
 
 def of(surface: Surface) -> tuple[Operation, ...]:
     """Return the operations of a surface, in order."""
+    load()
     return tuple(one for one in OPERATIONS.values() if surface in one.surfaces)
 
 
 def find(name: str, surface: Surface = "cli") -> Operation:
     """Return an operation of a surface; raise NotFound naming those there are."""
+    load()
     found = OPERATIONS.get(name)
     if found is None or surface not in found.surfaces:
         known = [one.name for one in of(surface)]
         hint = f"{did_you_mean(name, known)} There are: {', '.join(known)}.".strip()
         raise NotFound(f"There is no operation {name[:80]!r}.", hint=hint)
     return found
+
+
+# --- from decoded JSON to an answer -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation returned, and for whom."""
+
+    response: Any
+    reader: Reader
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """Return it as data, recalled text fenced for an agent."""
+        told: dict[str, Any] = dump(self.response, self.reader)
+        return told
+
+    @property
+    def words(self) -> str:
+        """Return it in words, under the same mark."""
+        return show(self.response, self.reader)
+
+
+def run_operation(
+    app: App, call: Call, name: str, args: object, surface: Surface = "cli"
+) -> dict[str, Any]:
+    """Run an operation by name on decoded JSON and return its response as JSON.
+
+    Raises BadArgument for arguments that are unknown, missing or out of range.
+    """
+    if name == IN_WORDS and surface == "cli" and isinstance(args, dict):
+        told = answer(app, call, str(args.get("op", "")), args.get("args", {}), surface)
+        return {"json": told.json, "words": told.words}
+    return answer(app, call, name, args, surface).json
+
+
+def answer(app: App, call: Call, name: str, args: object, surface: Surface) -> Answer:
+    """Run an operation and return its response. Raises what `run_operation` raises."""
+    one = find(name, surface)
+    if one.persons and call.caller.kind != "person":
+        said = f"{call.caller.name} may not call {name!r}: it is for the person, at the command"
+        raise NotAllowed(f"{said} line.")
+    with app.operated.of(name):
+        response = one.function(app, call, **one.check(args))
+    return Answer(response, Reader(mark_for(call.caller)))
+
+
+# --- what is taken -----------------------------------------------------------------------
 
 
 def _given(value: Any) -> Any:  # noqa: ANN401
@@ -204,30 +274,25 @@ def _given(value: Any) -> Any:  # noqa: ANN401
     return [_given(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _lean(node: Schema, defs: Schema | None = None) -> Schema:
-    """Return pydantic's schema of a type in one piece, without titles, defaults and null."""
+def _lean(node: Schema, more: Sequence[str], defs: Schema | None = None) -> Schema:
+    """Return pydantic's schema of a type in one piece: types, names, and `more` of each."""
     defs = node.get("$defs", {}) if defs is None else defs
     if "$ref" in node:
         named = defs[node["$ref"].rpartition("/")[2]]
         node = {key: one for key, one in named.items() if key != "description"} | node
-    if "anyOf" in node:
+    if "anyOf" in node:  # one of them is null
         node = next(one for one in node["anyOf"] if one.get("type") != "null") | node
-        return _lean({key: one for key, one in node.items() if key != "anyOf"}, defs)
+        return _lean({key: one for key, one in node.items() if key != "anyOf"}, more, defs)
     kept: Schema = {"type": node.get("type", "string")}
     if "const" in node or "enum" in node:
         kept["enum"] = node.get("enum") or [node["const"]]
     if kept["type"] == "object":
-        kept["properties"] = {name: _lean(one, defs) for name, one in node["properties"].items()}
+        fields = node["properties"].items()
+        kept["properties"] = {name: _lean(one, more, defs) for name, one in fields}
         kept |= {"required": node["required"]} if node.get("required") else {}
     if kept["type"] == "array":
-        kept["items"] = _lean(node["items"], defs)
-    return kept | {name: node[name] for name in ("min", "max", "description") if name in node}
-
-
-def _without_bounds(node: Any) -> Any:  # noqa: ANN401
-    if not isinstance(node, dict):
-        return node
-    return {name: _without_bounds(one) for name, one in node.items() if name not in ("min", "max")}
+        kept["items"] = _lean(node["items"], more, defs)
+    return kept | {name: node[name] for name in more if name in node}
 
 
 def _refusal(error: ValidationError, schema: Schema) -> BadArgument:

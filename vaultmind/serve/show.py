@@ -16,6 +16,7 @@ from pathlib import PurePath
 from typing import Any, Self
 
 from vaultmind.fence import fence
+from vaultmind.serve.call import whole_text
 
 MAX_LINE = 500
 """Maximum number of characters of a text that an agent reads outside a fence."""
@@ -26,7 +27,6 @@ NOTES = ("notes", "faults", "warnings")
 PROSE = ("text", "words")
 """Fields that speak for themselves."""
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_HALF = re.compile("[\ud800-\udfff]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{5,15}([+-]\d\d:\d\d|Z)?")
 
 
@@ -81,10 +81,10 @@ class Reader:
         anything: for an agent it is one short line without marks.
         """
         if self.mark and isinstance(text, Recalled):
-            return fenced(text, text.source, self.mark) if text else ""
+            return fence(text, text.source, self.mark) if text else ""
         if self.mark and not isinstance(text, Verbatim):
             return named(text, self.mark)
-        return str(text) if text.isascii() else _HALF.sub("\ufffd", text)
+        return whole_text(str(text))
 
 
 PERSON = Reader()
@@ -248,11 +248,6 @@ def local_time(time: str) -> str:
         return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:
         return time[:16].replace("T", " ")
-
-
-def fenced(text: str, source: str, mark: str) -> str:
-    """Return recalled text between its fences, or as it is where there is no mark."""
-    return fence(text, source.replace("<<", "< <").replace(">>", "> >"), mark) if mark else text
 
 
 def named(text: str, mark: str, most: int = MAX_LINE) -> str:

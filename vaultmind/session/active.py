@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.plural import counted
 from vaultmind.ports import MessageMeaning
 from vaultmind.session import parts, subagents, summary

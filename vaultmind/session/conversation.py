@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.memory.gate import Gate
 from vaultmind.redact import mask, private_spans
 from vaultmind.session.files import Shelf, read_text, recallable

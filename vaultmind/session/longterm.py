@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument
+from vaultmind.index.columns import message_number
 from vaultmind.index.embed import scale_of
 from vaultmind.index.results import passage, sought
-from vaultmind.index.where import message_number
-from vaultmind.index.words.terms import query_terms
+from vaultmind.index.words import query_terms
 from vaultmind.memory.contradictions import OUTDATED, facts_told, superseded
 from vaultmind.ports import Related
 from vaultmind.session.parts import Dropped, Part, PartName, more_than

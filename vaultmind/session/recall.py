@@ -19,10 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vaultmind.index.columns import best, number_of
-from vaultmind.index.where import message_number
-from vaultmind.index.words.language import detect
-from vaultmind.index.words.terms import Term, fold, index_terms, query_terms
+from vaultmind.index.columns import best, message_number, number_of
+from vaultmind.index.words import Term, detect, fold, index_terms, query_terms
 from vaultmind.plural import counted
 from vaultmind.session.parts import Dropped, Part, more_than
 from vaultmind.session.sentences import CONTEXT_LANGUAGES, context_words, small_words
@@ -71,7 +69,7 @@ EARLIER = "what was said earlier"
 MOST_CHARACTERS = 300
 """A longer message says something besides its question."""
 _EMOJI = re.compile(r"u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
-"""An emoji as `index.words.terms` writes it."""
+"""An emoji as `index.words` writes it."""
 _WORD = re.compile(r"\w+")
 _ASKS = re.compile(r"[?？؟][\s\"'»”’)\]*_~]*(?:\^[A-Za-z0-9-]+\s*)?$")
 

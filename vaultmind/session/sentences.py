@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from vaultmind.index.words.stopwords import BY_LANGUAGE
-from vaultmind.index.words.terms import fold, stems, words
+from vaultmind.index.words import BY_LANGUAGE, fold, stems, words
 from vaultmind.language.text import MARK
 from vaultmind.tables import table
 from vaultmind.tokens import clip, count

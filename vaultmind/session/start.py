@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vaultmind.errors import BadArgument
-from vaultmind.index.words.language import detect
+from vaultmind.index.words import detect
 from vaultmind.memory.brain import (
     MEND,
     WRITING_WAITS,

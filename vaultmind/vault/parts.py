@@ -24,6 +24,7 @@ MARKER = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ 
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 COMMENT = re.compile(r"(?:(?<![ \t])[ \t]+)?%%.*?%%", re.DOTALL)
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+BLOCK_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 

@@ -13,7 +13,6 @@ import re
 import stat as modes
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 from pathspec import GitIgnoreSpec
 
@@ -45,24 +44,7 @@ _CONFLICT = re.compile(
 )
 
 
-class Rules(Protocol):
-    """What is left out of an index. Paths are relative to its folder; a folder may end in `/`."""
-
-    @property
-    def faults(self) -> tuple[Fault, ...]:
-        """Return the settings that could not be used."""
-        ...
-
-    def excluded(self, relative: str) -> bool:
-        """Tell whether a file or folder is never indexed nor shown."""
-        ...
-
-    def is_conflict_copy(self, relative: str) -> bool:
-        """Tell whether a sync program left this file beside the true one."""
-        ...
-
-
-class ExcludeRules:
+class Rules:
     """Rules for one vault: ours, the configured globs, Obsidian's excluded files.
 
     Globs are as in a `.gitignore`: one without `/` names a file or folder at any depth, one with
@@ -75,7 +57,9 @@ class ExcludeRules:
         self._spec = ignoring(
             [".*", *SECRET_NAMES, *(f"/{memory}/{one}" for one in _OUR_OWN), *globs]
         )
+        self.faults: list[Fault]
         self._filters, self.faults = obsidian_filters(paths)
+        """The settings that could not be used."""
 
     def excluded(self, relative: str) -> bool:
         """Tell whether a vault-relative file or folder is never indexed nor shown."""
@@ -94,12 +78,10 @@ def ignoring(globs: Iterable[str]) -> GitIgnoreSpec:
     return GitIgnoreSpec.from_lines(one.strip().lower() for one in globs if one.strip("/ "))
 
 
-def obsidian_filters(
-    paths: VaultPaths,
-) -> tuple[tuple[re.Pattern[str], ...], tuple[Fault, ...]]:
+def obsidian_filters(paths: VaultPaths) -> tuple[list[re.Pattern[str]], list[Fault]]:
     """Return Obsidian's excluded files: beginnings of paths, and `/expressions/`."""
     reader = VaultReader(paths, MAX_SETTINGS_BYTES)
-    filters, faults = [], []
+    filters, faults = list[re.Pattern[str]](), list[Fault]()
     try:
         held = reader.read(OBSIDIAN_SETTINGS).text if reader.exists(OBSIDIAN_SETTINGS) else "{}"
         entries = json.loads(held).get("userIgnoreFilters") or []
@@ -112,13 +94,13 @@ def obsidian_filters(
         is_expression = entry.startswith("/") and entry.endswith("/") and entry.strip("/")
         try:
             if is_expression and _RUNAWAY.search(entry):
-                raise OverflowError("a repeated repetition, which may never end")
+                raise re.error("a repeated repetition, which may never end")
             pattern = entry[1:-1] if is_expression else f"^{re.escape(entry)}"
             filters.append(re.compile(pattern, re.IGNORECASE))
         except (re.error, RecursionError, OverflowError) as error:
             reason = f"excluded files: {entry[:80]!r} was not used: {error}"
             faults.append(Fault(OBSIDIAN_SETTINGS, reason, "partial"))
-    return tuple(filters), tuple(faults)
+    return filters, faults
 
 
 # --- what is there ----------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.index.taken import FolderRules
+from vaultmind.index.linked import FolderRules
 
 NAMES = ("a", "b", "ab", "foo", "foo.py", "x.log", "doc", "keep", "b.txt", ".hid", "A", " sp")
 PARTS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vaultmind.index.taken import FolderRules, shape_of
+from vaultmind.index.linked import FolderRules, shape_of
 
 SHAPES = {
     "code": "src/cart.py web/App.TSX Dockerfile deploy/Makefile CMakeLists.txt",

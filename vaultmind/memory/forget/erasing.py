@@ -32,6 +32,7 @@ from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MessageRef, Progress
 from vaultmind.vault.files import FileText
+from vaultmind.vault.oneline import short
 from vaultmind.vault.parts import COMMENT
 from vaultmind.vault.transcript import parse_session
 
@@ -336,10 +337,9 @@ def excerpt(text: str, wanted: Wanted) -> str:
     shown = mask(" ".join(said.split()).lstrip("> -")).text
     words = (word for one in wanted.texts for word in one.casefold().split())
     places = map(shown.casefold().find, sorted(words, key=len, reverse=True))
-    at = max(0, next((place for place in places if place >= 0), 0) - EXCERPT // 3)
+    at = max(0, next((one for one in places if one >= 0), 0) - EXCERPT // 3)
     at = at if len(shown) > EXCERPT else 0
-    part = shown[at : at + EXCERPT].strip()
-    return "…" * bool(at) + part + "…" * (at + EXCERPT < len(shown))
+    return "…" * bool(at) + short(shown[at:].strip(), EXCERPT)
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vaultmind.errors import BadArgument
+from vaultmind.language.text import sentences
 from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, tokens
 from vaultmind.memory.audit import ERASED
 from vaultmind.memory.brain import parse_brain, remove_fact
 from vaultmind.memory.forget.hiding import without_sources
 from vaultmind.memory.match import is_specific, numbers, says
 from vaultmind.vault.files import TEMP_PREFIX, line_span
-from vaultmind.vault.parts import MARKER, Part, parts, plain
+from vaultmind.vault.parts import BLOCK_AT_END, MARKER, Part, parts, plain
 from vaultmind.vault.paths import SESSION_ID
 from vaultmind.vault.properties import front_matter, set_property
 from vaultmind.vault.transcript import ERASED_SOURCE, erased_line, parse_session, render_message
@@ -33,10 +34,8 @@ _NO_SPACES = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _OTHER_SCRIPT = re.compile("[\u0530-\u1cff\u2c00-\ud7ff\uf900-\uffef\U00010000-\U0010ffff]")
 """Letters other than Latin, Greek and Cyrillic ones: how these make words is not known here."""
 _WORDS = re.compile(r"[^\W_]+")
-_SENTENCE = re.compile(r"\S.*?(?:[.!?…]{1,10}[\"'»”)\]]{0,10}(?=\s)|$)", re.DOTALL)
 
 Span = tuple[int, int]
-_ID_AT_END = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
 _NAMES = ("agent", "caller", "client", "path", "evidence", "hidden", "shown", "role", "time")
 """Keys of what is no text."""
 _NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
@@ -83,7 +82,7 @@ class Wanted:
 
         Two neighbours that say it only together both count.
         """
-        found = [match.span() for match in _SENTENCE.finditer(text)]
+        found = sentence_spans(text)
         told = [" ".join(text[start:end].split()) for start, end in found]
         chosen = [self.says(one) for one in told]
         for at in range(len(told) - 1):
@@ -93,9 +92,9 @@ class Wanted:
         return spans or ((0, len(text)),)
 
 
-def sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text, as an erasure takes them out."""
-    return tuple(match.group() for match in _SENTENCE.finditer(text))
+def sentence_spans(text: str) -> list[Span]:
+    """Return where the sentences of a text stand, as an erasure takes them out."""
+    return [(one.start, one.end) for one in sentences(text.replace("\n", " "))]
 
 
 class _Wording:
@@ -211,7 +210,7 @@ def _cut(body: str, wanted: Wanted) -> str:
     if body[:1] in (">", "|"):
         left = without_lines(body, wanted)
     else:
-        mark, named = MARKER.match(body), _ID_AT_END.search(body)
+        mark, named = MARKER.match(body), BLOCK_AT_END.search(body)
         head, tail = mark.end() if mark else 0, named.start() if named else len(body)
         said = body[head:tail]
         for start, end in reversed(wanted.spans(said)):

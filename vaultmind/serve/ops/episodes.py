@@ -148,7 +148,7 @@ def _find_episode(
     agent = agent_name(owner, "episode") if owner else agent
     catch_up_uses(app)
     if session and not (name or agent) and call.caller.kind == "person":
-        talked = app.episodes.tables.names(session=session)  # whoever did it
+        talked = app.episodes.tables.names(session_id=session)  # whoever did it
         agent = talked[0].partition("/")[0] if talked else ""
     caller = _writer(app, call.caller, agent)
     if name:
@@ -157,7 +157,7 @@ def _find_episode(
     own = [one for one in running if session or one.client == caller.client]
     names = [one.name for one in own or running]
     if not names and ended:
-        names = [*app.episodes.tables.names(agent=caller.agent, session=session)[:1]]
+        names = [*app.episodes.tables.names(agent=caller.agent, session_id=session)[:1]]
     if len(names) > 1:
         shown = ", ".join(names)
         said = f"Which episode? Name it, or its session. There is: {shown}."
@@ -318,9 +318,8 @@ def recent_gain(app: App, caller: Caller) -> Figures:
 def kept_work(app: App, caller: Caller) -> Row:
     """Return what was kept, for whoever asks for the status."""
     own = caller.agent if caller.kind == "agent" else ""
-    agents, kept = (own,) if own else app.paths.agent_names(), len(app.episodes.files.names(own))
-    running = [one for agent in agents for one in app.episodes.running(agent)]
-    names = [one.name for one in running]
+    kept = len(app.episodes.files.names(own))
+    names = app.episodes.tables.names(agent=own, state="running")
     said = [counted(kept, "note") if kept else "none kept yet"]
     said += [f"running: {', '.join(names)}"] if names else []
     return Row(running=names, kept=kept, words=" · ".join(said))

@@ -62,7 +62,6 @@ def memory_search(
     teaches nothing. Raises BadArgument for an offset behind the end.
     """
     from vaultmind.index.when import first_day, last_day
-    from vaultmind.index.where import folder_of
     from vaultmind.vault.paths import agent_name
 
     where = app.sources.find(source) if source else None
@@ -72,7 +71,7 @@ def memory_search(
         limit=limit or defaults.limit,
         kinds=kinds,
         agent=agent if agent in ("", "*") else agent_name(agent),
-        folder=folder_of(folder, call.caller, index.outlet),
+        folder=index.outlet.folder_named(folder, call.caller),
         tag=tag,
         after=first_day("after", after, now) if after.strip() else "",
         before=last_day("before", before, now) if before.strip() else "",

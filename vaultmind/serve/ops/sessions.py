@@ -103,7 +103,7 @@ def session_log(
     an agent that keeps no records or means another's, BadArgument for a call that asks for nothing
     or a session that is over, NotFound for a session or an agent that is not there.
     """
-    from vaultmind.consolidate.reported import Told
+    from vaultmind.consolidate.settle import Told
     from vaultmind.vault.transcript import is_hosts
 
     if not (messages or new_segment or end):
@@ -304,7 +304,7 @@ def _settled(
     app: App, call: Call, agent: str, session: str, facts: Sequence[LastingFact]
 ) -> tuple[Row, ...]:
     """Bring an agent's facts into memory, and mark the conversation as settled."""
-    from vaultmind.consolidate.reported import Told
+    from vaultmind.consolidate.settle import Told
 
     said, claims = dict(app.reported.readable(agent, session)), list[Told]()
     for number, one in enumerate(facts):

@@ -1,6 +1,6 @@
-"""Words and stems: what full text holds of a text, and what it looks for.
+"""Words of many languages: which language a text is in, its tokens and stems, and what it says.
 
-A text becomes two strings of tokens, one for each full-text column. `words` has every word
+A text becomes two strings of tokens, one for each run of the columns. `words` has every word
 folded (no case, no diacritics) and, for `camelCase` and `gpt4`, its parts. `stems` has their
 stems; scripts without spaces have single characters in the one and pairs in the other. An
 identifier, a path or a version is a phrase of its parts, so it is found exactly and in parts.
@@ -8,16 +8,134 @@ identifier, a path or a version is a phrase of its parts, so it is found exactly
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from vaultmind.index.words.language import CYRILLIC, OTHER_SCRIPTS, STEMMERS
-from vaultmind.index.words.stopwords import BASES, BY_LANGUAGE, LISTS
+from vaultmind.heavy import importing
+from vaultmind.language.words import stemmed
+from vaultmind.tables import table
+
+LISTS = table(__file__)
+BY_LANGUAGE: dict[str, frozenset[str]] = {
+    code: frozenset(text.split()) for code, text in LISTS["stop"].items()
+}
+"""Words that say nothing about a subject, folded, as `fold` leaves them."""
+
+
+BASES = {
+    form: (form, base) if form in LISTS["irregular"]["both"].split() else (base,)
+    for base, *forms in map(str.split, LISTS["irregular"]["forms"].split(","))
+    for form in forms
+}
+"""Irregular form → the words that are stemmed in its place."""
+
+
+# --- languages ----------------------------------------------------------------------------
+
+STEMMERS = dict(pair.split(":") for pair in LISTS["stemmers"]["by_code"].split())
+"""ISO 639-1 code → the stemmer of snowballstemmer, its own or a close relative's."""
+CYRILLIC = frozenset(["be", "bg", "ru", "sr", "uk"])
+OTHER_SCRIPTS = frozenset(LISTS["stemmers"]["other_scripts"].split())
+"""Languages that are not written in Latin letters (Serbian is in both)."""
+MIN_LETTERS = 24
+"""A Latin text with fewer letters says little: the answer must be surer."""
+MIN_CONFIDENCE, SURE = 0.35, 0.7
+"""Confidence among 30 languages; a calm text of two sentences reaches 0.9."""
+SAMPLE = 500
+"""Characters that are looked at unless told otherwise (0.3 ms)."""
+_DENSE = {"CJK": 3, "HIRAGANA": 3, "KATAKANA": 3, "HANGUL": 2}
+"""Letters of these scripts carry as much as so many Latin ones."""
+_LATIN = tuple(code for code in STEMMERS if code not in OTHER_SCRIPTS)
+_NEITHER = tuple(sorted(OTHER_SCRIPTS - CYRILLIC))
+_TELLING_LETTERS = {"uk": re.compile("[їєґ]"), "be": re.compile("ў"), "sr": re.compile("[ђјљњћџ]")}
+_RUSSIAN = re.compile("[ыэё]")
+_NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\[\[[^\[\]\n]*\]\]", re.DOTALL)
+_LETTERS_ALONE = re.compile(r"[^\W\d_]+")
+_loading = threading.Lock()
+log = logging.getLogger(__name__)
+
+
+def detect(text: str, fallback: str = "", *, sample_size: int = SAMPLE) -> str:
+    """Return the ISO 639-1 code of the text's language, or `fallback` where it says too little.
+
+    Code, links and addresses are not looked at. It is the fallback, too, where py3langid cannot
+    be read: it unpacks its model on a disk that may be full, and the next text asks again.
+    """
+    sample = _NOISE.sub(" ", text[: 4 * sample_size])[:sample_size]
+    try:
+        return _language(sample, fallback)
+    except OSError as error:
+        log.warning("no language could be told: %s", error)
+        return fallback
+
+
+@lru_cache(maxsize=4096)
+def _language(sample: str, fallback: str) -> str:
+    letters: Counter[str] = Counter()
+    for letter, count in Counter(filter(str.isalpha, sample)).items():
+        script = _script(letter)
+        letters[script] += count * _DENSE.get(script, 1)
+    script = max(letters, key=lambda one: letters[one], default="")
+    if script == "CYRILLIC":
+        return _cyrillic(sample.lower(), fallback)
+    if not script or (letters[script] < MIN_LETTERS // 2 and fallback):
+        return fallback
+    if script != "LATIN":
+        return _classify(sample, _NEITHER)[0]
+    latin = (word for word in _LETTERS_ALONE.findall(sample) if _script(word[0]) == "LATIN")
+    sample = " ".join(latin)
+    code, confidence = _classify(sample, _LATIN)
+    least = MIN_CONFIDENCE if letters[script] >= MIN_LETTERS else SURE
+    return code if confidence >= least else fallback
+
+
+@lru_cache(maxsize=20_000)
+def _script(letter: str) -> str:
+    return "LATIN" if letter.isascii() else unicodedata.name(letter, "").partition(" ")[0]
+
+
+def _cyrillic(sample: str, fallback: str) -> str:
+    for code, letters in _TELLING_LETTERS.items():
+        if len(letters.findall(sample)) > len(_RUSSIAN.findall(sample)):
+            return code
+    if _RUSSIAN.search(sample) or len(sample) < 4 * MIN_LETTERS:
+        return fallback if fallback in CYRILLIC - {"sr"} else "ru"
+    return _classify(sample, ("ru", "bg", "uk"))[0]
+
+
+def _classify(sample: str, codes: tuple[str, ...]) -> tuple[str, float]:
+    with _loading:
+        identifier = _identifier(codes)
+    code, confidence = identifier.classify(sample)
+    return str(code), float(confidence)
+
+
+@cache
+def _identifier(codes: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """Return py3langid for some languages, read anew for each choice of them (0.5 s).
+
+    One that is only restricted holds on to what it knows of all the others, 40 MB.
+    """
+    with importing():
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    whole = LanguageIdentifier.from_model_file(MODEL_FILE)
+    whole.set_languages([code for code in codes if code in whole.labels])
+    return LanguageIdentifier(
+        *(whole.nb_ptc, whole.nb_pc, whole.nb_classes, whole.tk_nextmove, whole.tk_output),
+        norm_probs=True,
+        tk_row=whole.tk_row,
+    )
+
+
+# --- words and stems ----------------------------------------------------------------------
 
 MAX_TOKEN = 64
 """Letters of a token that are kept: nobody types more of a blob."""
@@ -53,7 +171,6 @@ _ELIDED = 2
 _WHOLE_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
 _OPERATORS = frozenset(("and", "or", "not"))
 """Of search engines: typed in capitals, and no acronyms."""
-_stemming = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,15 +386,46 @@ def _stems(lowered: str, algorithm: str) -> tuple[str, ...]:
     bare = fold(lowered)[:MAX_TOKEN]
     if not algorithm or (lowered.isascii() and not lowered.isalpha()):
         return (bare,)
-    with _stemming:
-        stemmer = _stemmer(algorithm)
-        full = fold(stemmer.stemWord(lowered))[:MAX_TOKEN]
-        plain = full if lowered == bare else fold(stemmer.stemWord(bare))[:MAX_TOKEN]
-    return (full,) if full == plain else (full, plain)
+    found = (fold(stemmed(one, algorithm))[:MAX_TOKEN] for one in (lowered, bare))
+    return tuple(dict.fromkeys(found))
 
 
-@cache
-def _stemmer(algorithm: str) -> Any:  # noqa: ANN401
-    import snowballstemmer
+# --- what a text says ---------------------------------------------------------------------
 
-    return snowballstemmer.stemmer(algorithm)
+HAS_QUESTION, ENDS_ASKING, FIRST_PERSON, NAMES_TIME, HAS_DIGITS = 1, 2, 4, 8, 16
+"""Bits of `chunks.flags`."""
+_READ, _BEGINNING = 600, 200
+"""Characters of a query or a text that are looked at."""
+
+_TIME_WORDS = frozenset(LISTS["asking"]["times"].split())
+"""Words, folded, of a text that says when something happens."""
+_SELF_WORDS = frozenset(LISTS["asking"]["self"].split())
+IDLE_WORDS = frozenset(map(fold, LISTS["asking"]["idle"].split()))
+"""Words, folded, that ask what there was and say nothing of what about."""
+_SAID = re.compile(r"[^\s.,;:!?()\[\]{}<>\"'’‘“”„«»…*_#|/\\\-–—=+`~¿¡]+")
+_DIGITS = re.compile(r"\d")
+
+
+def flags_of(text: str) -> int:
+    """Return the bits of what a chunk's own words say."""
+    said = _SAID.findall(fold(text[:_READ]))
+    told = (
+        "?" in text,
+        text.rstrip().endswith("?"),
+        not _SELF_WORDS.isdisjoint(text[:_BEGINNING].lower().split()),
+        not _TIME_WORDS.isdisjoint(said),
+        _DIGITS.search(text) is not None,
+    )
+    return sum(bit << at for at, bit in enumerate(told))
+
+
+def asks_when(query: str) -> bool:
+    """Tell whether a query asks for a time, as far as its own words say."""
+    said = words(query[:_READ])
+    joined = f" {' '.join(said)} "
+    cues = [LISTS["asking"][name].split("|") for name in ("when", "other")]
+    for at, (_, *phrases) in enumerate(cues):
+        if any(f" {phrase.strip()} " in joined for phrase in phrases):
+            return at == 0
+    when, other = (set(alone.split()) for alone, *_ in cues)
+    return next((word in when for word in said if word in when | other), False)
