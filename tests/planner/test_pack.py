@@ -28,7 +28,7 @@ FILES = st.lists(st.lists(FORMS, max_size=3), max_size=6)
 
 
 def page(text: str = TEXT, record: FileRecord = RECORD) -> Candidate:
-    return Candidate("cart.py", text=text, record=record, is_indexed=True)
+    return Candidate("cart.py", text=text, record=record)
 
 
 def forms(

@@ -44,7 +44,7 @@ from vaultmind.index.models import (
     Switch,
 )
 from vaultmind.learn.trial import LEAST_TRIED, PASSED, Case, Learner, Verdict, too_few, tried
-from vaultmind.planner.scorer import MAX_WEIGHT, Stuff, Weights, built_in
+from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.types import PERSON, Caller
@@ -70,7 +70,9 @@ HEARD_UNTIL = "heard until "
 MOST_FILES = 500
 MAX_TEXT, MAX_TEXTS = 200, 20
 _Text = Annotated[str, Field(max_length=MAX_TEXT, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
-_Number = Annotated[float, Field(ge=-MAX_WEIGHT, le=MAX_WEIGHT, allow_inf_nan=False)]
+_Number = Annotated[
+    float, Field(ge=-rankers.MAX_WEIGHT, le=rankers.MAX_WEIGHT, allow_inf_nan=False)
+]
 
 
 class Learned(BaseModel, frozen=True, strict=True):

@@ -9,7 +9,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,9 +38,7 @@ SURE = {
     "similar": 0.8, "affinity": 1.0, "meaning": 0.5,
 }  # fmt: skip
 """What makes a candidate strong enough that its neighbours are looked at."""
-TIES = (
-    "coverage", "path", "definitions", "named", "defined", "similar", "affinity",
-)  # fmt: skip
+TIES = ("coverage", "path", "definitions", "named", "defined", "affinity", "similar")
 """What leads from a task's words to a file. A share of BM25 does not: `of` would have one."""
 NEAR = 0.15
 """How near in meaning a file is that no word of the task leads to."""
@@ -114,8 +111,6 @@ class Candidate:
     stat: FileStat | None = None
     record: FileRecord | None = None
     """What is known of it, if that is of these very bytes."""
-    is_indexed: bool = False
-    """Whether the index holds these very bytes: only then its offsets are right."""
     forms: tuple[Form, ...] = ()
     """The shortest first."""
 
@@ -353,10 +348,8 @@ def measured(asked: Asked) -> list[Candidate]:
     """Return every candidate with its features. Ages are whole days: a plan lasts a day."""
     with asked.source.lock:
         pool = candidates(asked)
-        scope, now, ages = scope_of(asked.request.task), asked.now.timestamp(), dict[str, float]()
-        with suppress(IndexUnavailable):
-            for row in asked.source.index.rows([*pool]):
-                ages[row.path] = (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY
+        scope, now = scope_of(asked.request.task), asked.now.timestamp()
         for path, one in pool.items():
-            one.signals = features_of(one, asked, scope, ages.get(path, math.inf))
+            age = (now - asked.source.changed_at(path)) // SECONDS_A_DAY
+            one.signals = features_of(one, asked, scope, age)
         return [*pool.values()]

@@ -161,7 +161,8 @@ class Earlier:
             changed = tuple(
                 path
                 for path, what in sorted(files, key=lambda it: (-seconds_of(it[1].last), it[0]))
-                if (what.change == "removed" or source.has(path)) and shows(path, caller)
+                if (what.change == "removed" or (source.root / path).is_file())
+                and shows(path, caller)
             )
             decisions = [clean(it.text) for it in self._events(one) if it.kind == "decision"]
             why = "" if self._hides(one, one.why_block) else clean(one.rationale)

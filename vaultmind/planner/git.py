@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import subprocess
 import threading
 from collections import defaultdict
@@ -35,13 +34,9 @@ HALF_LIFE = 480.0
 """Commits after which a change counts half."""
 FEW_COMMITS = 20
 """Of so few commits half is believed of what they say."""
-REVISION = re.compile(r"(?!.*\.\.)[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
 ABSENT, ELSEWHERE = "no git repository", "its .git leads to another folder's repository"
 BORROWS = "its repository borrows from another one (objects/info/alternates)"
-_PLAIN = frozenset({
-    ".github", ".gitignore", ".gitattributes", ".gitlab-ci.yml", ".editorconfig", ".vscode",
-    ".pre-commit-config.yaml", ".circleci", ".obsidian", ".devcontainer", ".dockerignore",
-})  # fmt: skip
+_PLAIN = frozenset({".gitignore", ".gitattributes", ".dockerignore", ".vscode", ".obsidian"})
 """Settings that projects have: never shown, and no secret."""
 _SETTINGS = (
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false",
@@ -269,7 +264,7 @@ class History:
         No option of git's can be smuggled in.
         """
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        return self._says(*words).strip() if REVISION.fullmatch(name) else ""
+        return self._says(*words).strip()
 
     def uncommitted(self) -> dict[str, tuple[Change, int]]:
         """Return the files that differ from the last commit, new ones, too, and when each changed.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -138,7 +137,7 @@ def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> lis
     more than `most_chars`, which is cut, is a place of its own.
     """
     parts = _parts(one, told)
-    spots = [*one.spots] if one.is_indexed else []
+    spots = [*one.spots]
     telling = sorted((it for it in parts if it.score), key=lambda it: (-it.score, it.start))
     telling = [it for it in telling if it.score >= LEAST_SHARE * telling[0].score][:MOST_DEFINED]
 
@@ -300,13 +299,10 @@ def lay(asked: Asked, ranked: Sequence[Candidate]) -> tuple[list[Candidate], lis
     laid, gone = list[Candidate](), list[tuple[str, str]]()
     gone += [(one.path, TOO_FAR) for one in near[CONSIDERED:]]
     gone += [(one.path, TOO_LITTLE) for one in ranked if one.relevance < LEAST]
-    shas, told, sizes = dict[str, str](), telling(asked), SIZES[asked.request.detail]
-    with suppress(VaultMindError):
-        rows = asked.source.index.rows([one.path for one in near[:CONSIDERED]])
-        shas = {row.path: row.sha for row in rows}
+    told, sizes = telling(asked), SIZES[asked.request.detail]
     large = replace(sizes, whole_tokens=max(sizes.whole_tokens, asked.request.token_budget // 2))
     for one in near[:CONSIDERED]:
-        if not read(asked, one, shas.get(one.path, "")):
+        if not read(asked, one):
             gone.insert(0, (one.path, GONE))
             continue
         one.confidence = min(1.0, CONFIDENCE + SURER * len({it.family for it in one.reasons}))
@@ -316,7 +312,7 @@ def lay(asked: Asked, ranked: Sequence[Candidate]) -> tuple[list[Candidate], lis
     return laid, gone
 
 
-def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
+def read(asked: Asked, one: Candidate) -> bool:
     """Read a file anew; tell whether there is anything in it."""
     source = asked.source
     try:
@@ -325,8 +321,9 @@ def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
         return False
     record = source.record(one.path)
     one.text, one.stat = blank_passages(file.text), file.stat
-    one.record = record if record is not None and record.sha == file.sha else record_of(file)
-    one.is_indexed = indexed_sha == file.sha
+    if record is None or record.sha != file.sha:  # the index holds other bytes
+        record, one.spots = record_of(file), ()
+    one.record = record
     return bool(one.text.strip())
 
 

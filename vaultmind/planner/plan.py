@@ -20,7 +20,7 @@ from vaultmind.errors import BadArgument, install_hint
 from vaultmind.minion import prompts
 from vaultmind.minion.choice import Minion
 from vaultmind.minion.structured import ask_json
-from vaultmind.planner.candidates import Asked, Candidate, measured, missing_of
+from vaultmind.planner.candidates import TIES, Asked, Candidate, measured, missing_of
 from vaultmind.planner.earlier import SLACK, Earlier, told_within
 from vaultmind.planner.episodes import is_ready, offer_of
 from vaultmind.planner.pack import CONSIDERED, decide, lay
@@ -63,14 +63,10 @@ LITTLE = 0.3
 """What the best file holds of the task's words, or is near it in meaning, for a plan to be one."""
 SAME = 0.75
 """How near in meaning a file is for that alone to do."""
-SURE = ("coverage", "path", "definitions", "named", "defined", "affinity", "similar")
-"""Signals of the task's words."""
 MOST_MISSING = 2
 NOTHING = "No word of the task stands in this source: nothing is shown."
 FEW = "Hardly a word of the task stands in this source: what is shown may not be about it."
-READING = (
-    "How the files hang together is still being read: names, links and history may be missing."
-)
+READING = "Still being read: names, links and history may be missing."
 log = logging.getLogger(__name__)
 Answer = tuple[tuple[int, ...], str]
 """The scores and the model's id; without scores, in words why there are none."""
@@ -319,4 +315,4 @@ def is_little(found: Sequence[Candidate]) -> bool:
         return max((one.signals.get(name, 0.0) for one in found for name in names), default=0.0)
 
     near = best(["meaning"])
-    return max(near, best(SURE[:-1])) < LITTLE or (near < SAME and not best(SURE))
+    return max(near, best(TIES[:-1])) < LITTLE or (near < SAME and not best(TIES))

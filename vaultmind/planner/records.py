@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from vaultmind import tokens
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
-from vaultmind.index.linked import NamedLines, cut_plainly, shape_of
+from vaultmind.index.linked import MAX_BYTES, NamedLines, cut_plainly, is_minified, shape_of
 from vaultmind.index.notes import MARKUP
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, mask, unmarked
@@ -62,10 +62,6 @@ _QUOTES = re.compile(r"^[rRbBuUfF]{0,3}(\"\"\"|'''|\"|')(.*?)\1?$", re.S)
 _TO_DO = re.compile(r"(?:#|//|/\*|\*|--)[^\n]{0,200}?\b((?:TODO|FIXME|XXX|HACK)\b[^\n]{0,300})")
 _STRINGS = re.compile(r"//[^\n]*|#[^\n]*|\"[^\"\n]*\"|'[^'\n]*'|^[ \t]*\*[^\n]*", re.M)
 _NO_ABSTRACT = re.compile(r"(?i)copyright|licen[cs]e|spdx|lint|-\*-|coding[:=]|^#!|use strict")
-MAX_BYTES = 1_000_000
-"""A larger file is named and not looked into."""
-LONG_LINES = 400
-"""Mean length of the lines of a file that nobody wrote by hand."""
 _ENTRY = re.compile(
     r"(?i)(?:readme|index|home|start(?: here)?|moc|_?dashboard|contents|overview|welcome)"
     r"|.*(?:[ _-]moc|[ _-]index)|(?:start|spis tre[śs]ci|оглавление|главная|indeks)"
@@ -425,8 +421,7 @@ def record_of(file: FileText, language: str = "") -> FileRecord:
     plain = FileRecord(path, file.sha, shape, code, pure.name, len(text) // 4)
     if file.stat.size > MAX_BYTES:
         return replace(plain, fault=f"{file.stat.size / 1e6:.1f} MB is over the limit of 1 MB")
-    long = len(text) > 4 * LONG_LINES and len(text) / (text.count("\n") + 1) > LONG_LINES
-    if shape != "note" and (long or ".min." in pure.name):
+    if shape != "note" and (is_minified(text) or ".min." in pure.name):
         return replace(plain, fault="not looked into: minified or generated")
     try:
         text = blank_passages(text)  # nothing of them is read, no name either

@@ -136,10 +136,6 @@ class Source:
 
     # --- what is done in it --------------------------------------------------------------
 
-    def has(self, path: str) -> bool:
-        """Tell whether there is a file now, read or not yet."""
-        return self.record(path) is not None or (self.root / path).is_file()
-
     def relative(self, path: Path) -> str:
         """Return a file's path in the source; empty for one that is not of it or not shown.
 

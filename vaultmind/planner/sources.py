@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from vaultmind.config.links import Link, link_name, links_file, name_for, read_l
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.heavy import step_back
 from vaultmind.index.index import Index
-from vaultmind.index.linked import MAX_BYTES, LinkedFolder, NamedLines
+from vaultmind.index.linked import MAX_BYTES, LinkedFolder
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.types import FileRecord
 from vaultmind.ports import Clock, Embedder
@@ -320,11 +320,11 @@ def folder_indexes(
     most = min(config.index.max_file_bytes, MAX_BYTES)
 
     def opens(root: Path, state_dir: Path) -> Index:
-        from vaultmind.planner.records import grammars
+        from vaultmind.planner.records import code_spans, grammars  # not at the daemon's start
 
         own = replace(config, vault=root, state_dir=state_dir)
         cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
-        ground = LinkedFolder(root, config.index.exclude, cut_by_definitions, cut, most)
+        ground = LinkedFolder(root, config.index.exclude, code_spans, cut, most)
         return Index(own, ground, withheld, clock=clock, embedder=lend, describe=described)
 
     return opens
@@ -336,10 +336,3 @@ def described(file: FileText, language: str) -> bytes:
 
     record: bytes = adapter(FileRecord).dump_json(record_of(file, language), exclude_defaults=True)
     return record
-
-
-def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
-    """Return where code is cut: whole definitions where the language's grammar is installed."""
-    from vaultmind.planner.records import code_spans
-
-    return code_spans(path, text)

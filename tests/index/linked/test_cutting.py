@@ -12,7 +12,7 @@ from vaultmind.index.linked import (
     cut_plainly,
     named_text,
 )
-from vaultmind.planner.sources import cut_by_definitions
+from vaultmind.planner.records import code_spans
 
 CODE = '''"""A shop."""
 
@@ -36,7 +36,7 @@ def halves(path: str, text: str) -> Sequence[NamedLines]:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("cutter", [cut_plainly, cut_by_definitions])
+@pytest.mark.parametrize("cutter", [cut_plainly, code_spans])
 def test_every_line_that_says_something_is_in_one_chunk(cutter: object, end: str) -> None:
     text = (CODE * 20).replace("\n", end)
     draft = cut_code("src/shop.py", text, cutter)  # type: ignore[arg-type]
