@@ -70,9 +70,6 @@ HEARD_UNTIL = "heard until "
 MOST_FILES = 500
 MAX_TEXT, MAX_TEXTS = 200, 20
 _Text = Annotated[str, Field(max_length=MAX_TEXT, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
-_Number = Annotated[
-    float, Field(ge=-rankers.MAX_WEIGHT, le=rankers.MAX_WEIGHT, allow_inf_nan=False)
-]
 
 
 class Learned(BaseModel, frozen=True, strict=True):
@@ -90,9 +87,9 @@ class Learned(BaseModel, frozen=True, strict=True):
     """In words, as counts and days: no task, no path."""
     seen: _Text = ""
     """Of when the latest lesson was that it learnt from or was tried on."""
-    scores: Annotated[dict[_Text, _Number], Field(max_length=MAX_TEXTS)] = {}
+    scores: Annotated[dict[_Text, rankers.Weight], Field(max_length=MAX_TEXTS)] = {}
     """Of the trial."""
-    weights: Annotated[dict[str, _Number], Field(min_length=1)]
+    weights: Annotated[dict[str, rankers.Weight], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ class Earlier:
     ) -> Iterator[EarlierWork]:
         """Yield the likest episodes that have anything to tell: no secret, nothing forgotten."""
         yielded: set[tuple[str, str]] = set()
-        shows, clean = source.index.outlet.shows, self._showing.clean
+        shows, clean, root = source.index.outlet.shows, self._showing.clean, source.root
         for name in [name for name, like in near.items() if like >= TOLD_ALIKE][:LOOKED_AT]:
             one = episodes.get(name)
             if one is None or not self._stands(tables, name):
@@ -161,8 +161,7 @@ class Earlier:
             changed = tuple(
                 path
                 for path, what in sorted(files, key=lambda it: (-seconds_of(it[1].last), it[0]))
-                if (what.change == "removed" or (source.root / path).is_file())
-                and shows(path, caller)
+                if (what.change == "removed" or (root / path).is_file()) and shows(path, caller)
             )
             decisions = [clean(it.text) for it in self._events(one) if it.kind == "decision"]
             why = "" if self._hides(one, one.why_block) else clean(one.rationale)
