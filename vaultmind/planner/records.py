@@ -421,7 +421,7 @@ def record_of(file: FileText, language: str = "") -> FileRecord:
     plain = FileRecord(path, file.sha, shape, code, pure.name, len(text) // 4)
     if file.stat.size > MAX_BYTES:
         return replace(plain, fault=f"{file.stat.size / 1e6:.1f} MB is over the limit of 1 MB")
-    if shape != "note" and (is_minified(text) or ".min." in pure.name):
+    if shape in ("code", "data") and (is_minified(text) or ".min." in pure.name):
         return replace(plain, fault="not looked into: minified or generated")
     try:
         text = blank_passages(text)  # nothing of them is read, no name either
