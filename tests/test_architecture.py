@@ -65,7 +65,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"summary", "recall", "subagents", "uses"}),
         frozenset({"files", "talk"}),
         frozenset({"active", "longterm", "transcripts", "conversation"}),
-        frozenset({"log", "start", "window"}),
+        frozenset({"log"}),
         frozenset({"imports", "capture", "requests", "meant", "show", "context"}),
         frozenset({"voice"}),
     ),

@@ -37,13 +37,13 @@ from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
-from vaultmind.session.context import ContextBuilder
+from vaultmind.session.context import START, ContextBuilder
 from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm
+from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
 from vaultmind.session.requests import Requests, Unkept
 from vaultmind.session.show import Shown, show
-from vaultmind.session.start import Beginning, StartContext, start_context
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
@@ -351,15 +351,18 @@ class App:
 
     def start_context(
         self, agent: str, caller: Caller, reserved: int = 0, session: str = ""
-    ) -> StartContext:
+    ) -> BuiltContext:
         """Return what an agent should know when a conversation begins, or its `session` goes on.
 
         `reserved` tokens are kept free for what a surface puts around the parts.
         """
         budget = max(1, self.config.context.start_tokens - reserved)
         others = self.sessions.recent(agent, session)  # first: it may end what was the last one
-        outlet, begins = self.index.outlet, Beginning(agent, caller, budget, session, others)
-        return start_context(self.reader, begins, shows=outlet.shows, hides=outlet.hides)
+        without = frozenset({*PART_NAMES} - {*START})
+        request = BuildRequest(
+            agent, session, budget=budget, without=without, fresh=True, others=others, untitled=True
+        )
+        return self.builder.build(request, caller)
 
 
 def open_app(

@@ -49,7 +49,7 @@ from vaultmind.session import active
 from vaultmind.session.active import recap_block
 from vaultmind.session.files import iso, plain_text, read_session, read_text, recallable
 from vaultmind.session.recall import key_of
-from vaultmind.session.sentences import LANGUAGES, headings
+from vaultmind.session.sentences import LANGUAGES, headings, language_of
 from vaultmind.session.summary import Line, source_bullet, unkept
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome, Section
@@ -88,7 +88,7 @@ def settle(work: Work, thinker: Thinker, max_facts: int) -> tuple[SessionDone, b
     found = Extraction()
     if any(one.text.strip() for one in said.values()):
         messages = list(said.values())
-        language = active.language_of(messages)
+        language = language_of(messages)
         found = thinker.extract(messages, known, language=language, max_facts=max_facts)
     work.check()
     there = {one.text for one in known_facts(by, agent)}

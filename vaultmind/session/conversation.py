@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.words import detect
 from vaultmind.memory.gate import Gate
 from vaultmind.redact import mask, private_spans
 from vaultmind.session.files import Shelf, read_text, recallable
 from vaultmind.session.recall import SegmentIndex
+from vaultmind.session.sentences import language_of
 from vaultmind.session.summary import (
     Rolling,
     Window,
@@ -43,8 +42,6 @@ HELD = 8
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
-SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 150
-"""By which the conversation's language is told: of its newest messages."""
 log = logging.getLogger(__name__)
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
@@ -77,7 +74,7 @@ class View:
 class Conversation:
     """A session as it stands. `lock` is held for moments, `work` while it is folded."""
 
-    def __init__(self, agent: str, session: str, place: Conversations) -> None:
+    def __init__(self, place: Conversations, agent: str, session: str) -> None:
         self.agent, self.session, self._place = agent, session, place
         self._paths = place.reader.paths
         self.path = self._paths.session(agent, session)
@@ -145,7 +142,7 @@ class Conversation:
             messages=messages,
             rolling=self._said(self._rolling(summary)),
             index=self._index,
-            language=_language(messages),
+            language=language_of(messages),
             ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
         )
 
@@ -187,7 +184,7 @@ class Conversation:
         """Return a summary with what is due in it, a few messages at a time as it grows."""
         leaving = self._due(window, base)[:FOLDED_AT_ONCE]
         for at in range(0, len(leaving), window.every):
-            language = "" if base.messages else _language(leaving)
+            language = "" if base.messages else language_of(leaving)
             batch = leaving[at : at + window.every]
             base = fold(base, batch, self._place.config.summary.max_tokens, language)
         return self._said(base)
@@ -231,8 +228,7 @@ class Conversations:
         """How much stays whole where the background folds."""
         self._shelf = Shelf(reader)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
-        self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        self._conversation = lru_cache(HELD)(partial(Conversation, self))
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -264,15 +260,6 @@ class Conversations:
         self._stopping.set()
         self._pool.shutdown(cancel_futures=True)
 
-    def _conversation(self, agent: str, session: str) -> Conversation:
-        with self._lock:
-            found = self._held.get((agent, session)) or Conversation(agent, session, self)
-            self._held[agent, session] = found
-            self._held.move_to_end((agent, session))
-            while len(self._held) > HELD:
-                self._held.popitem(last=False)
-            return found
-
     def _follow(self, agent: str, session: str) -> None:
         """Fold what left a conversation's window, a part at a time: who asks goes in between."""
         conversation, before = self._conversation(agent, session), 0
@@ -283,12 +270,6 @@ class Conversations:
                 before = left
         except Exception:  # one odd session must not stop the others
             log.exception("the session %s of %s could not be followed", session, agent)
-
-
-def _language(messages: Sequence[Message]) -> str:
-    """Return the language of a conversation: of what the user said last, else the assistant."""
-    users = [one for one in messages if one.role == "user"] or messages
-    return detect("\n".join(one.text[:SAMPLE_CHARACTERS] for one in users[-SAMPLE_MESSAGES:]), "en")
 
 
 @lru_cache(maxsize=20_000)

@@ -33,8 +33,9 @@ from vaultmind.memory.gate import Gate
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session import files
-from vaultmind.session.active import ActiveContextFile, Recent, ending, last_time, recent_of
+from vaultmind.session.active import ActiveContextFile, ending, last_time, recent_of
 from vaultmind.session.files import Head, Hides, iso, parse_time
+from vaultmind.session.parts import Recent
 from vaultmind.types import PERSON, Caller, Message, MessageRef
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import FileText, VaultReader
