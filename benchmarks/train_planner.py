@@ -70,14 +70,14 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
                 task = step.commit.message
                 understood = understand(task, source.name)
                 memory.follow(step)
-                recalled = memory.earlier.recall(understood, source, PERSON)
+                recalled, _ = memory.earlier.recall(understood, source, PERSON)
                 asked = Asked(
                     PlanRequest(source.name, task),
                     understood,
                     source,
                     PERSON,
                     step.now,
-                    recalled.found if arguments.episodes else (),
+                    recalled if arguments.episodes else (),
                 )
                 pool = measured(asked)
                 paths = tuple(one.path for one in pool)
