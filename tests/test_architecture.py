@@ -49,7 +49,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"words"}),
         frozenset({"when_words"}),
         frozenset({"when_rules"}),
-        frozenset({"when", "db", "models", "ties"}),
+        frozenset({"when", "db", "models"}),
         frozenset({"notes", "embed"}),
         frozenset({"folder"}),
         frozenset({"linked", "outlet"}),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,6 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from vaultmind.index.ties import heading_anchor
 from vaultmind.index.words import detect
 from vaultmind.redact import blank_passages
 from vaultmind.types import Chunk, Fault, Kind
@@ -48,6 +48,7 @@ LANGUAGE_MESSAGES = 20
 MOST_SAID = 60
 """Decisions and commits of one episode, the first."""
 TASK = "task"
+_NO_LINK = re.compile(r"[#|^\[\]%:\\]+")
 _ID_LENGTH = 20
 """Hex digits of a chunk's id: 80 bits."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
@@ -161,6 +162,39 @@ def uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
             at = max(at, end)
     kept += text[at : max(at, span[1])]
     return kept.replace("\r\n", "\n").strip()
+
+
+# --- what things are called ----------------------------------------------------------------
+
+
+def heading_anchor(heading: str) -> str:
+    """Return the link part that Obsidian opens at a heading; empty for no heading."""
+    name = " ".join(_NO_LINK.sub(" ", heading).split())
+    return f"#{name}" if name else ""
+
+
+def name_of(path: str) -> str:
+    """Return what a link calls a file at the least: its name, folded, without `.md`."""
+    return folded(path).rpartition("/")[2]
+
+
+def folded(path: str) -> str:
+    """Return a path, or what a link says, as names are compared: Obsidian ignores case."""
+    return unicodedata.normalize("NFC", path).casefold().removesuffix(".md")
+
+
+def meant(named: Iterable[str], target: str, source: str) -> str:
+    """Return which of some files a link in another means, as Obsidian would: one beside it, else
+    that of the shortest path.
+
+    `target`: what their folded paths end in; empty for any. Empty where there is none.
+    """
+    here = source.rpartition("/")[0]
+    return min(
+        (one for one in named if not target or f"/{folded(one)}".endswith(f"/{target}")),
+        key=lambda path: (path.rpartition("/")[0] != here, path.count("/"), path),
+        default="",
+    )
 
 
 # --- where a long text pauses -------------------------------------------------------------

@@ -279,7 +279,7 @@ class Models:
         """Replace `active.json` as a whole; one that cannot be understood names nothing."""
 
         def edit(file: FileText | None) -> str:
-            old = rankers.parsed(file.text) if file is not None else Active()
+            old = rankers.read_active(self._folder)
             old = Active() if old.fault else old
             now, before = change(old)
             planner, ranker = ({**old.of(it), **(now if it == kind else {})} for it in FOLDERS)

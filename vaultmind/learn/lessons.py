@@ -187,7 +187,7 @@ smallest that keeps the answers."""
 KEPT, KEPT_IN_TRIAL = 0.95, 0.93
 """Mean reciprocal rank that what stood first has to have afterwards: in choosing the share, and in
 the half that was not learnt."""
-SPOILS = 0.0075
+SPOILS = 0.005
 """MRR of known answers that a taste may cost in choosing the share; in the trial `GUARD_FALL`."""
 PULL = 3.0
 """How strongly weights are pulled to those in use besides, as if by so many lessons."""

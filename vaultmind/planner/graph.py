@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Generic, Literal, TypeVar
 
-from vaultmind.index.ties import folded, meant
+from vaultmind.index.notes import folded, meant
 from vaultmind.index.words import BY_LANGUAGE, fold, stems
 from vaultmind.planner.records import INSTALL, endings, language, language_of
 from vaultmind.planner.types import FileRecord, Link
