@@ -62,6 +62,7 @@ def context_plan(
     """
     from vaultmind.planner.episodes import leave
     from vaultmind.planner.types import PlanRequest
+    from vaultmind.serve.ops.hooks import catch_up_uses
 
     source, agents = app.sources.find(project_root), call.caller.kind == "agent"
     asked = PlanRequest(
@@ -71,6 +72,7 @@ def context_plan(
     frame = _fenced_tokens("x", source.name) + FRAME_SLACK if agents else 0
     within = replace(asked, token_budget=token_budget - frame)
     plan = app.planner.plan(within, call.caller)
+    catch_up_uses(app)  # it may belong to an episode that they begin
     leave(app.episodes, asked, plan, app.target(call.caller, ""), call.caller)
     budget = plain(plan.budget_report)
     text = plan.context.text
