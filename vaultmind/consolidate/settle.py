@@ -361,7 +361,7 @@ class Reported:
         if not session:
             return [], True
         reader, hides = self._by.reader, self._by.hides
-        file, transcript = read_session(reader, reader.paths, agent, session)
+        file, transcript = read_session(reader, agent, session)
         shown = recallable(agent, file.path, file.text, hides, transcript=transcript)
         kept_out = unkept([one for one, _ in shown])
         said = [one for at, (one, _) in enumerate(shown) if at not in kept_out]
