@@ -15,6 +15,7 @@ from vaultmind.index.columns import message_number
 from vaultmind.index.embed import scale_of
 from vaultmind.session.context import ContextBuilder
 from vaultmind.session.conversation import View
+from vaultmind.session.files import Hides
 from vaultmind.session.longterm import Ask, Brought
 from vaultmind.session.parts import BuildRequest, BuiltContext, Part
 from vaultmind.session.recall import SegmentIndex
@@ -99,7 +100,7 @@ class Shelf:
     def recall(self, ask: Ask) -> Brought:
         """Return what it says."""
         text = clip(self.says, ask.room_tokens)
-        return Brought(Part("memory", text, count(text), ("Notes.md",)) if text else None)
+        return [Part("memory", text, count(text), ("Notes.md",))] if text else [], []
 
 
 @dataclass
@@ -110,6 +111,7 @@ class House:
     config: Config
     talks: Chats = field(default_factory=Chats)
     memory: Shelf = field(default_factory=Shelf)
+    hides: Hides = lambda *part: False
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the vault."""
@@ -133,7 +135,7 @@ class House:
         builder = ContextBuilder(
             reader=VaultReader(self.paths, max_bytes=8_000_000),
             shows=lambda path, who: True,
-            hides=lambda *part: False,
+            hides=self.hides,
             talks=self.talks,
             memory=self.memory,
             meaning=self.talks,

@@ -362,7 +362,9 @@ def link_here(settings: Settings, link: bool | None) -> None:
     known = [Path(one["root"]) for one in settings.call("links")["sources"]]
     if link is False or any(here.is_relative_to(one) for one in known):
         return
-    if link or settings.confirms("Keep what is done in this folder, too? It is read and indexed."):
+    asks = sys.stdin.isatty() and not settings.json
+    words = "Keep what is done in this folder, too? It is read and indexed."
+    if link or (asks and settings.confirms(words)):
         name = settings.call("link", {"path": str(here)})["name"]
         aside(f"{here} is linked as {name}; `vaultmind unlink {name}` undoes it.")
     else:

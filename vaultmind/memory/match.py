@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from vaultmind.language.words import NEGATIONS, SOFT, Word, bare, content, fold, saying
+from vaultmind.language.names import alike
+from vaultmind.language.words import (
+    NEGATIONS,
+    SOFT,
+    Word,
+    bare,
+    content,
+    fold,
+    letters_shared,
+    saying,
+)
 from vaultmind.types import Fact
 
 NEAREST = 3
@@ -32,6 +42,7 @@ _DATE = re.compile(
     r"(?:[T ]\d{1,2}(?::\d{2}){1,2})?"
 )
 """A day, with the hour or without: many texts have it that say nothing of one another."""
+_VOWELS = "aeiouyаеиоуыюя"
 _BEGINNING = 5
 """Letters that two words of a question and a fact begin with, at least, ..."""
 _LOOSE_ENDING = 3
@@ -91,17 +102,24 @@ def asked_about(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
     asked = _hard(content(words))
     for at, fact in enumerate(facts):
         said = content(fact.text)
-        if asked and all(any(_begin_alike(word, one) for one in said) for word in asked):
+        if asked and all(is_among(word, said) for word in asked):
             held.add(at)
     return tuple(sorted({*match.found, *held}))
 
 
-def _begin_alike(one: Word, other: Word) -> bool:
-    pairs = enumerate(zip(one.folded, other.folded, strict=False))
-    shortest = min(len(one.folded), len(other.folded))
-    shared = next((at for at, (left, right) in pairs if left != right), shortest)
-    longest = max(len(one.folded), len(other.folded))
-    return one.same(other) or (shared >= _BEGINNING and longest - shared <= _LOOSE_ENDING)
+def is_among(word: Word, others: Sequence[Word]) -> bool:
+    """Tell whether a word is one of some others: in any form, or in another script.
+
+    Words that differ in their last vowels, or begin alike for long, may be forms of one.
+    """
+    return any(alike(word, one) or _begin_alike(word.folded, one.folded) for one in others)
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    shared, longest = letters_shared(one, other), max(len(one), len(other))
+    stems = {each.rstrip(_VOWELS) for each in (one, other)}
+    same = len(stems) == 1 and len(stems.pop()) > 1
+    return same or (shared >= _BEGINNING and longest - shared <= _LOOSE_ENDING)
 
 
 def mentions(message: str, words: str) -> bool:

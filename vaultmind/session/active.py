@@ -16,12 +16,12 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote
-from vaultmind.index.words import detect
 from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
 from vaultmind.session.files import Hides
-from vaultmind.session.sentences import read, shortened
+from vaultmind.session.parts import Recent
+from vaultmind.session.sentences import language_of, read, shortened
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
 from vaultmind.session.unkept import keeping
 from vaultmind.tokens import count
@@ -45,8 +45,6 @@ LINE_TOKENS, KEPT_TOKENS = 32, 1200
 """A longer line is cut; tokens of the summary from which the lines are chosen."""
 SLIGHT_WORDS = 5
 """Content words from which a statement counts for itself."""
-SAMPLE = 40
-"""Messages by which the language is told."""
 LAST_MESSAGES = 50
 """The newest messages among which the last time is looked for: some are told late."""
 CLOCKS_DIFFER = timedelta(minutes=1)
@@ -83,10 +81,7 @@ class ActiveContextFile:
 
     def read(self, agent: str, path: str, now: datetime) -> Leaves:
         """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-        text = self._reader.read(path).text
-        transcript = parse_session(text)
-        shown = files.recallable(agent, path, text, self._hides, transcript=transcript)
-        told = keeping([one for one, _ in shown])
+        transcript, told = _told(self._reader, agent, path, self._hides)
         language, prefix = language_of(told), files.session_of(path).replace("_", "-")
         whole, rest = Rolling(language=language), told
         while len(rest) > TAIL + BATCH:
@@ -250,11 +245,6 @@ def where_of(meta: SessionMeta) -> str:
     return ", ".join(filter(None, (" ".join(one.split())[:40].strip(" ,") for one in names)))
 
 
-def language_of(messages: Sequence[Message]) -> str:
-    """Return the language in which the user speaks, told by the first messages."""
-    return detect(" \n".join(one.text for one in messages[:SAMPLE] if one.role == "user")) or "en"
-
-
 def last_time(transcript: Transcript, now: datetime) -> datetime:
     """Return when something was said last: the latest of the newest messages' times.
 
@@ -268,28 +258,24 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
     return max(past or times[-1:], default=files.parse_time("1970-01-02T00:00:00+00:00"))
 
 
-@dataclass(frozen=True, slots=True)
-class Recent:
-    """Another conversation, as the start of one tells of it."""
-
-    session: str
-    line: str
-    """When it was, with which client, in which project, and its title."""
-    title: str
-    running: bool
+def _told(
+    reader: VaultReader, agent: str, path: str, hides: Hides
+) -> tuple[Transcript, Sequence[Message]]:
+    """Return a session as it was read, and its messages that may be told of."""
+    text = reader.read(path).text
+    transcript = parse_session(text)
+    shown = files.recallable(agent, path, text, hides, transcript=transcript)
+    return transcript, keeping([one for one, _ in shown])
 
 
 def recent_of(reader: VaultReader, agent: str, session: str, hides: Hides) -> Recent | None:
     """Return what is told of a session in a line; None for one that says nothing."""
     path = reader.paths.session(agent, session)
     try:
-        text = reader.read(path).text
+        transcript, told = _told(reader, agent, path, hides)
     except (NotFound, UnreadableNote):
         return None
-    transcript = parse_session(text)
-    shown = files.recallable(agent, path, text, hides, transcript=transcript)
     meta = transcript.meta
-    told = keeping([one for one, _ in shown])
     title = meta.topics[0] if meta.source and meta.topics else title_of(told)
     when = meta.started[:16].replace("T", " ")
     line = f"{', '.join(filter(None, (when, where_of(meta))))}: {title}"

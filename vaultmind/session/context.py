@@ -7,28 +7,58 @@ lasting memory, associations; the last messages take all that is left.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words import detect
+from vaultmind.memory.brain import (
+    MEND,
+    WRITING_WAITS,
+    PlacedFact,
+    fault,
+    parse_brain,
+    sound_text,
+)
+from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
 from vaultmind.plural import counted
 from vaultmind.ports import MessageMeaning
 from vaultmind.session import parts, subagents, summary
+from vaultmind.session.active import speaks_of
 from vaultmind.session.conversation import Conversations, View
-from vaultmind.session.files import Hides, Shows
+from vaultmind.session.files import Hides, Shows, plain_text, read_text
 from vaultmind.session.longterm import Ask, LongTerm
-from vaultmind.session.parts import NO_ROOM, BuildRequest, BuiltContext, Dropped, Part, PartName
-from vaultmind.session.recall import EARLIER, RecallRequest, dated, key_of, recall
-from vaultmind.session.sentences import context_words
-from vaultmind.session.start import Beginning, start_context
-from vaultmind.session.window import Picked, pick, waiting
+from vaultmind.session.parts import (
+    NO_ROOM,
+    BuildRequest,
+    BuiltContext,
+    Dropped,
+    Part,
+    PartName,
+    Recent,
+)
+from vaultmind.session.recall import (
+    EARLIER,
+    Picked,
+    RecallRequest,
+    dated,
+    key_of,
+    pick,
+    recall,
+    waiting,
+)
+from vaultmind.session.sentences import context_words, headings
+from vaultmind.session.summary import section_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import agent_name
+from vaultmind.vault.parts import without_hidden
+from vaultmind.vault.paths import SESSION_ID, agent_name
 
+START: tuple[PartName, ...] = ("identity", "brain", "active context")
+"""What an agent knows when a conversation begins."""
 START_SHARE, START_TOKENS = 0.3, 240
 """Of a budget, that identity, brain and active context take even if all others want room; or so
 many tokens, where half of it holds them."""
@@ -47,6 +77,14 @@ HEADING_TOKENS, MIN_FOLD_TOKENS = 12, 400
 called full for being asked for with less: the summary is everybody's."""
 BEGUN = 3
 """A conversation of fewer messages has just begun: whatever it says, lasting memory is asked."""
+ACTIVE_TOKENS = 120
+"""Where the last conversation stopped has so much room, or half of a budget that is small."""
+MIN_TOKENS = 20
+"""A text cut to less says nothing and is left out whole."""
+OTHERS_TOKENS = 120
+"""Room of other conversations' lines; over budget they go with the active context."""
+_IMPORTANCE = {"current": 0, None: 1, "decisions": 2, "preferences": 3, "user": 4}
+"""Sections whose facts go first; `None` is a heading of the person's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,20 +224,15 @@ class _Draft:
     def add_pending(self) -> None:
         """Pay for what waits for an answer, which is shown to the letter.
 
-        Where there is no room the oldest go first; the newest is cut, with a mark, if it must be.
+        Where there is no room for all of it the newest stands alone; it is cut, with a mark, if it
+        must be.
         """
         texts = self.asked.texts if self.wants("window") else ()
-        lines: list[str] = []
-        for text in reversed(texts):
-            line = f"{self.words['user']}: {text}"
-            left = self.room - count("\n".join(["", *lines]))
-            if count(line) > left:
-                lines = lines or [clip(line, left)]
-                self.drop("a part of the pending messages")
-                break
-            lines.insert(0, line)
-        else:
-            self.whole = bool(texts)
+        lines = [f"{self.words['user']}: {text}" for text in texts]
+        self.whole = count("\n".join(lines)) <= self.room
+        if not self.whole:
+            lines = [clip(lines[-1], self.room)]
+            self.drop("a part of the pending messages")
         self.said = "\n".join(lines)
         self.left -= count(self.said) + self.frame if self.said else 0
 
@@ -216,31 +249,43 @@ class _Draft:
 
         Within its share, or in all there is where there is no conversation.
         """
-        paths, agent = self.by.reader.paths, self.request.agent
-        wanted = {paths.identity(agent)} if self.wants("identity") else set()
-        wanted |= {paths.brain(agent)} if self.wants("brain") else set()
-        if self.wants("active context") and not self.request.task:
-            wanted.add(paths.active_context(agent))
-        heading = f"{self.words['active']}\n"
-        room = self.left - self.frame * len(wanted)
+        by, request, paths = self.by, self.request, self.by.reader.paths
+        places = paths.identity, paths.brain, paths.active_context
+        files = {name: place(request.agent) for name, place in zip(START, places, strict=True)}
+        names = [name for name in files if self.wants(name) and by.shows(files[name], self.caller)]
+        names = [name for name in names if not (request.task and name == "active context")]
+        read = {name: readable(by.reader, files[name], self.dropped) for name in names}
+        heading = "" if request.untitled else f"{self.words['active']}\n"
+        room = self.left - self.frame * len(names) - count(heading)
         if self.view:
             share = int(START_SHARE * self.budget)
-            room = min(room, max(share, min(START_TOKENS, self.budget // 2)))
-        room -= count(heading)
-        if wanted and room < 1:
-            self.drop("identity, brain and active context")
-        if not wanted or room < 1:
-            return
-        start = start_context(
-            self.by.reader,
-            Beginning(agent, self.caller, room, self.view.session if self.view else ""),
-            shows=lambda path, caller: path in wanted and self.by.shows(path, caller),
-            hides=self.by.hides,
-        )
-        for one in start.parts:
-            text = heading * (one.name == "active context") + one.text
-            self.add(replace(one, text=text, tokens=count(text)))
-        self.dropped.extend(start.dropped)
+            room = min(room, max(share, min(START_TOKENS, self.budget // 2)) - count(heading))
+        identity, brain, active = (read.get(name, "") for name in START)
+        active = self._last_time(active) if "active context" in names else ""
+        fit = start_texts(identity, brain, active, max(0, room), self.dropped)
+        for name, text in zip(START, fit, strict=True):
+            titled = f"{heading}{text}" if text and name == "active context" else text
+            self.add(Part(name, titled, count(titled), (files[name],)))
+
+    def _last_time(self, text: str) -> str:
+        """Return what an active context tells, and what is told of other conversations.
+
+        Nothing that it says of this very one, and nothing that is hidden or not to be seen.
+        """
+        paths, request, told = self.by.reader.paths, self.request, speaks_of(text)
+        record = paths.active_context(request.agent).removesuffix(".md")
+        last = without_hidden(text, lambda block: self.by.hides(request.agent, record, block))
+        others = (one for one in request.others if f"/{one.session}]]" not in told)
+        seen = [
+            one
+            for one in others
+            if self.by.shows(paths.session(request.agent, one.session), self.caller)
+        ]
+        own = self.view.session if self.view else request.session
+        if own and own in SESSION_ID.findall(told):
+            self.drop("active context", "it is of this conversation")
+            last = ""
+        return f"{plain_text(last)}\n\n{others_text(seen)}".strip()
 
     def add_earlier(self) -> float:
         """Add what was said earlier and matters; return how good the best match is.
@@ -314,6 +359,8 @@ class _Draft:
         """Add what lasting memory says, and what comes to mind through it."""
         view, memory = self.view, self.beside_window("memory")
         near = self.beside_window("associations", memory)
+        if not self.wants("memory", "associations"):
+            return
         if not (memory or near):
             self.drop("lasting memory")
             return
@@ -334,9 +381,9 @@ class _Draft:
         except VaultMindError as error:  # the index is being repaired: the rest is there
             self.notes.append(f"Lasting memory could not be asked: {error}")
             return
-        self.add(brought.memory)
-        self.add(brought.associations)
-        self.dropped.extend(brought.dropped)
+        for part in brought[0]:
+            self.add(part)
+        self.dropped.extend(brought[1])
 
     def add_runs(self) -> None:
         """Add a sub-agent's last completed runs, in the place of a conversation."""
@@ -411,3 +458,103 @@ class _Draft:
     def _cost(self, shown: Sequence[Part]) -> int:
         text = parts.joined(part.text for part in shown)
         return count(text) + self.request.frame_tokens * len(shown)
+
+
+# --- what an agent knows when a conversation begins ---------------------------------------
+
+
+def start_texts(
+    identity: str, facts: str, active: str, room: int, dropped: list[Dropped]
+) -> tuple[str, str, str]:
+    """Return as much of an identity, a brain and an active context as there is room for.
+
+    What is left out is added to `dropped`, with the reason.
+    """
+    identity, facts = plain_text(identity), _current(facts, dropped)
+    brain = plain_text(with_days(facts))
+    left = room - min(count(active), ACTIVE_TOKENS, room // 2)
+    identity = _cut(identity, left - min(count(brain), left // 2), "identity", dropped)
+    brain = _cut_brain(facts, left - count(identity), dropped)
+    left = room - count(identity) - count(brain)
+    return identity, brain, _cut(active, left, "active context", dropped)
+
+
+def others_text(others: Sequence[Recent]) -> str:
+    """Return what goes on in other conversations, and what was before the last one."""
+    titles = headings(detect("\n".join(one.line for one in others)) or "en")
+    shown, room = list[str](), OTHERS_TOKENS
+    for running, title in ((True, titles["beside"]), (False, titles["before"])):
+        lines = []
+        for one in others:
+            if one.running == running and (cost := count(f"- {one.line}")) <= room:
+                lines.append(one.line)
+                room -= cost
+        shown += [section_text(title, lines)] if lines else []
+    return "\n\n".join(shown)
+
+
+def readable(reader: VaultReader, path: str, dropped: list[Dropped]) -> str:
+    """Return what can be read of a file; what cannot is named, and how to mend it."""
+    text, reason = read_text(reader, path)
+    mend = MEND
+    if path.endswith("/brain.md"):
+        if broken := fault(text):
+            dropped.append(Dropped("front matter of the brain", f"{path}: {broken}. {MEND}"))
+        text, damaged = sound_text(text)
+        reason, mend = reason or damaged, f"{WRITING_WAITS} {MEND}"
+    if reason:
+        dropped.append(Dropped(f"part of {path}", f"{reason}. {mend}"))
+    return text
+
+
+def _current(text: str, dropped: list[Dropped]) -> str:
+    """Return a brain without facts that a newer one contradicts, but for those with others below.
+
+    The file keeps them: which of the two holds is the person's to say.
+    """
+    placed = parse_brain(text).facts
+    old = superseded([(one.fact.text, one.fact.written) for one in placed])
+    gone = [placed[at] for at in sorted(old) if placed[at].tree_end == placed[at].end]
+    dropped += [Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
+    return _without(text, gone)
+
+
+def _cut(text: str, room: int, name: str, dropped: list[Dropped]) -> str:
+    """Return as much of a text as there is room for."""
+    if count(text) <= room:
+        return text
+    shown = clip(text, room) if room >= MIN_TOKENS else ""
+    dropped.append(Dropped(f"part of the {name}" if shown else name, NO_ROOM))
+    return shown
+
+
+def _cut_brain(text: str, room: int, dropped: list[Dropped]) -> str:
+    """Return a brain without as many of its least important facts as must go.
+
+    By section; in a section what we wrote goes before what the person typed, then the older.
+    """
+
+    def importance(one: PlacedFact) -> tuple[int, bool, str, int]:
+        fact = one.fact
+        return _IMPORTANCE[fact.section], not fact.written, fact.written, one.start
+
+    facts = sorted(parse_brain(text).facts, key=importance)
+
+    def less(many: int) -> str:
+        return plain_text(with_days(_without(text, facts[:many])))
+
+    gone = bisect_left(range(len(facts)), True, key=lambda many: count(less(many)) <= room)
+    if gone:
+        dropped.append(Dropped(f"{gone} of {len(facts)} facts, the least important", NO_ROOM))
+    return _cut(less(gone), room, "brain", dropped)
+
+
+def _without(text: str, facts: Sequence[PlacedFact]) -> str:
+    """Return a brain without some facts and what is nested under them."""
+    kept, position = list[str](), 0
+    for placed in sorted(facts, key=lambda one: one.start):
+        if placed.start >= position:
+            kept.append(text[position : placed.start])
+        stop = text.find("\n", placed.tree_end)
+        position = max(position, stop + 1 if stop >= 0 else len(text))
+    return "".join((*kept, text[position:]))

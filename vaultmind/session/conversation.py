@@ -6,22 +6,20 @@ folded into the summary: by who asks, or in the background.
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.words import detect
 from vaultmind.memory.gate import Gate
+from vaultmind.polling import Worker
 from vaultmind.redact import mask, private_spans
 from vaultmind.session.files import Shelf, read_text, recallable
 from vaultmind.session.recall import SegmentIndex
+from vaultmind.session.sentences import language_of
 from vaultmind.session.summary import (
     Rolling,
     Window,
@@ -43,9 +41,6 @@ HELD = 8
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
-SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 150
-"""By which the conversation's language is told: of its newest messages."""
-log = logging.getLogger(__name__)
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
 
@@ -77,7 +72,7 @@ class View:
 class Conversation:
     """A session as it stands. `lock` is held for moments, `work` while it is folded."""
 
-    def __init__(self, agent: str, session: str, place: Conversations) -> None:
+    def __init__(self, place: Conversations, agent: str, session: str) -> None:
         self.agent, self.session, self._place = agent, session, place
         self._paths = place.reader.paths
         self.path = self._paths.session(agent, session)
@@ -145,7 +140,7 @@ class Conversation:
             messages=messages,
             rolling=self._said(self._rolling(summary)),
             index=self._index,
-            language=_language(messages),
+            language=language_of(messages),
             ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
         )
 
@@ -187,7 +182,7 @@ class Conversation:
         """Return a summary with what is due in it, a few messages at a time as it grows."""
         leaving = self._due(window, base)[:FOLDED_AT_ONCE]
         for at in range(0, len(leaving), window.every):
-            language = "" if base.messages else _language(leaving)
+            language = "" if base.messages else language_of(leaving)
             batch = leaving[at : at + window.every]
             base = fold(base, batch, self._place.config.summary.max_tokens, language)
         return self._said(base)
@@ -215,7 +210,7 @@ class Conversation:
             self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
 
-class Conversations:
+class Conversations(Worker):
     """Holds conversations as they stand in their files. Safe to use from threads."""
 
     def __init__(
@@ -225,14 +220,13 @@ class Conversations:
         hidden: Hidden,
         config: Config,
     ) -> None:
+        super().__init__("follow")
         self.reader, self.gate, self.hidden, self.config = reader, gate, hidden, config
         self._stopping = threading.Event()
         self._window = Window(config.context.sliding_window, every=config.summary.every)
         """How much stays whole where the background folds."""
         self._shelf = Shelf(reader)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
-        self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        self._conversation = lru_cache(HELD)(partial(Conversation, self))
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -256,39 +250,18 @@ class Conversations:
 
     def heard(self, agent: str, session: str) -> None:
         """Say that a session has grown: its summary follows in the background."""
-        with suppress(RuntimeError):  # it was closed
-            self._pool.submit(self._follow, agent, session)
+        self.then(partial(self._follow, agent, session))
 
-    def close(self) -> None:
+    def close(self, *, finish: bool = False) -> None:
         """Finish what is being written and stop."""
         self._stopping.set()
-        self._pool.shutdown(cancel_futures=True)
-
-    def _conversation(self, agent: str, session: str) -> Conversation:
-        with self._lock:
-            found = self._held.get((agent, session)) or Conversation(agent, session, self)
-            self._held[agent, session] = found
-            self._held.move_to_end((agent, session))
-            while len(self._held) > HELD:
-                self._held.popitem(last=False)
-            return found
+        super().close(finish=finish)
 
     def _follow(self, agent: str, session: str) -> None:
         """Fold what left a conversation's window, a part at a time: who asks goes in between."""
         conversation, before = self._conversation(agent, session), 0
-        try:
-            while (
-                left := conversation.fold(self._window)
-            ) != before and not self._stopping.is_set():
-                before = left
-        except Exception:  # one odd session must not stop the others
-            log.exception("the session %s of %s could not be followed", session, agent)
-
-
-def _language(messages: Sequence[Message]) -> str:
-    """Return the language of a conversation: of what the user said last, else the assistant."""
-    users = [one for one in messages if one.role == "user"] or messages
-    return detect("\n".join(one.text[:SAMPLE_CHARACTERS] for one in users[-SAMPLE_MESSAGES:]), "en")
+        while (left := conversation.fold(self._window)) != before and not self._stopping.is_set():
+            before = left
 
 
 @lru_cache(maxsize=20_000)

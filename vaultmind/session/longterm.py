@@ -68,13 +68,8 @@ class Ask:
     segments, may be recalled. Empty: nothing of the session may."""
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """What came of it: a part each where there is something to show, and what is left out."""
-
-    memory: Part | None = None
-    associations: Part | None = None
-    dropped: tuple[Dropped, ...] = ()
+Brought = tuple[list[Part], list[Dropped]]
+"""Lasting memory and associations, where there is something to show, and what is left out."""
 
 
 class _Piece(NamedTuple):
@@ -132,7 +127,7 @@ class LongTerm:
             )
         memory, dropped = self._memory(hits, ask)
         near, others = self._associations(found, ask, memory)
-        return Brought(memory, near, (*dropped, *others))
+        return [*memory, *near], [*dropped, *others]
 
     def _answers(self, hits: Sequence[Hit], ask: Ask) -> list[Hit]:
         """Return the hits that say something.
@@ -150,7 +145,7 @@ class LongTerm:
                 found.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
         return list(found.values())
 
-    def _memory(self, hits: Sequence[Hit], ask: Ask) -> tuple[Part | None, list[Dropped]]:
+    def _memory(self, hits: Sequence[Hit], ask: Ask) -> Brought:
         """Return the pieces that are shown as one part, and what is left out and why.
 
         They stand as the search ranks them, which finds more than the order of their scores does.
@@ -166,16 +161,14 @@ class LongTerm:
         room = min(ask.room_tokens, settings.max_tokens)
         return _filled("memory", map(piece, hits), room, "recall", ask, settings.top_k)
 
-    def _associations(
-        self, hits: Sequence[Hit], ask: Ask, memory: Part | None
-    ) -> tuple[Part | None, list[Dropped]]:
+    def _associations(self, hits: Sequence[Hit], ask: Ask, memory: Sequence[Part]) -> Brought:
         """Return what comes to mind through what was found, the strongest first."""
         settings, words = self.config.association, context_words(ask.language)
         room = min(ask.association_tokens, settings.max_tokens)
         if room < 1:
-            return None, []
+            return [], []
         names = {hit.id: hit.path.rpartition("/")[2].removesuffix(".md") for hit in hits}
-        sources = memory.sources if memory else ()
+        sources = [source for part in memory for source in part.sources]
         notes = {hit.path for hit in hits if _place(hit) in sources}
         near = list[_Piece]()
         for one in self.related.related(ask.query, hits, ask.agent, ask.caller, settings.gate):
@@ -184,8 +177,8 @@ class LongTerm:
                 near.append(_Piece(one.chunk, f"- {_link(one.chunk)} ({way}): ", one.strength))
         if not near:
             reason = f"nothing is tied to what was found as strongly as {settings.gate:.2f}"
-            return None, [Dropped("associations", reason)]
-        ask = replace(ask, shown=(*ask.shown, memory.text if memory else ""))
+            return [], [Dropped("associations", reason)]
+        ask = replace(ask, shown=(*ask.shown, *(part.text for part in memory)))
         return _filled("associations", near, room, "association", ask, len(near))
 
     def _is_own(self, one: Hit | Chunk, ask: Ask) -> bool:
@@ -203,13 +196,8 @@ class LongTerm:
 
 
 def _filled(
-    name: PartName,
-    pieces: Iterable[_Piece],
-    room: int,
-    key: str,
-    ask: Ask,
-    most: int,
-) -> tuple[Part | None, list[Dropped]]:
+    name: PartName, pieces: Iterable[_Piece], room: int, key: str, ask: Ask, most: int
+) -> Brought:
     """Return a part of as many pieces as fit, and why the others are left out."""
     about = sought(ask.query, CONTEXT_LANGUAGES)
     known = [_words_of(text) for text in (*ask.shown, ask.query)]
@@ -231,7 +219,7 @@ def _filled(
         known.append(says)
     text, why = "\n".join(lines), ", ".join(f"{one.strength:.2f}" for one in taken)
     sources = tuple(_place(piece.one) for piece in taken)
-    return Part(name, text, count(text), sources, why=why) if taken else None, dropped
+    return [Part(name, text, count(text), sources, why=why)] if taken else [], dropped
 
 
 def _outdated(hits: Sequence[Hit], shown: Sequence[str]) -> list[Hit]:
@@ -243,7 +231,7 @@ def _outdated(hits: Sequence[Hit], shown: Sequence[str]) -> list[Hit]:
 
 
 def _nothing(reason: str) -> Brought:
-    return Brought(dropped=(Dropped("memory", reason),))
+    return [], [Dropped("memory", reason)]
 
 
 def _words_of(text: str) -> str:

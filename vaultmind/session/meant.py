@@ -13,78 +13,26 @@ from datetime import datetime
 from difflib import SequenceMatcher
 
 from vaultmind.index.when import spans
-from vaultmind.language.names import alike
 from vaultmind.language.words import NEGATIONS, SOFT, Word, content, fold
 from vaultmind.memory.brain import own_paragraphs, parse_brain
-from vaultmind.memory.contradictions import denies, is_count, is_liking, superseded, told
-from vaultmind.memory.match import NEAREST, asked_about
+from vaultmind.memory.contradictions import is_count, superseded, told
+from vaultmind.memory.match import NEAREST, asked_about, is_among
 from vaultmind.memory.wording import section_of
 from vaultmind.session.sentences import names_in
 from vaultmind.types import Caller, Fact, Hit, Kind
 from vaultmind.vault.parts import bullets, plain
 
-MOST, MARGIN = 0.6, 0.2
-"""Share of the words that must stand in a fact which is to be forgotten, where it is not all of
-them; and how much nearer it must be than any other."""
-BEGINNING = 5
-"""Letters of a word, without its last vowels, by which two are compared."""
 SHORT = 4
 """Words of "no, it's on Thursday", which gives but another value."""
 SURE, MEANT = 0.45, 0.6
 """Score from which a note, and a fact, answer a question by their meaning."""
-ME = frozenset(
-    [
-        "me",
-        "myself",
-        "mnie",
-        "mną",
-        "mi",
-        "mój",
-        "moja",
-        "moje",
-        "moim",
-        "меня",
-        "мне",
-        "мной",
-        "mich",
-    ]
-)
+ME = {"me", "myself", "mnie", "mną", "mi", "mój", "moja", "moje", "moim", "меня", "мне", "мной",
+      "mich"}  # fmt: skip
 """Words of a recall that mean everything about the person."""
 Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
 """Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
 WORD = re.compile(r"\w+(?:[-'’:.,/]\w+)*")
 _SELF = {"i", "i'm", "i've", "im", "ja", "я", "ich", "je", "yo"}
-
-
-# --- what is to be forgotten ----------------------------------------------------------------
-
-
-def meant(facts: Sequence[Fact], words: str) -> Fact | None:
-    """Return the fact that words to forget something mean; None where it is none or several."""
-    asked = [
-        one
-        for one in content(words)
-        if one.folded not in SOFT | NEGATIONS and not is_liking(one.folded)
-    ]
-    said = [fact for fact in facts if denies(fact.text) == denies(words)]
-    shares = [sum(_is_in(one, content(fact.text)) for one in asked) for fact in said]
-    if not asked or not shares:
-        return None
-    best, *others = sorted(shares, reverse=True)
-    near = max(others, default=0) / len(asked)
-    share = best / len(asked)
-    sure = share == 1 > near or (share >= MOST and share - near >= MARGIN and len(asked) > 1)
-    return said[shares.index(best)] if sure else None
-
-
-def _is_in(word: Word, others: Sequence[Word]) -> bool:
-    return any(alike(word, one) or _begins(word) == _begins(one) for one in others)
-
-
-def _begins(word: Word) -> str:
-    """Return what is left of a word without its ending: `allergic` and `allergy` begin alike."""
-    begin = word.folded.rstrip("aeiouyаеиоуыюя")[:BEGINNING]
-    return begin if len(begin) > 1 and begin.isalpha() else word.folded
 
 
 # --- what is to be corrected ----------------------------------------------------------------
@@ -183,11 +131,11 @@ def _is_anothers(text: str, said: str, old: str, new: str) -> bool:
     head, _, tail = said.partition(",")
     told = tail if len(head.split()) < SHORT else said  # "No," and "That's wrong,"
     known = content(f"{text} {old} {new}")
-    if any(not _is_in(one, known) for one in content(told) if one.folded not in SOFT | NEGATIONS):
+    if any(not is_among(one, known) for one in content(told) if one.folded not in SOFT | NEGATIONS):
         return True
     first = content(WORD.findall(text)[0])
     speaks_of_self = any(fold(one) in _SELF for one in WORD.findall(said))
-    return bool(speaks_of_self and first and not _is_in(first[0], content(said)))
+    return bool(speaks_of_self and first and not is_among(first[0], content(said)))
 
 
 def _span(text: str, old: str) -> tuple[int, int] | None:

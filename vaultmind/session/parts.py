@@ -16,6 +16,17 @@ recalled from a conversation; `window` ends in the pending messages."""
 
 
 @dataclass(frozen=True, slots=True)
+class Recent:
+    """Another conversation, as the start of one tells of it."""
+
+    session: str
+    line: str
+    """When it was, with which client, in which project, and its title."""
+    title: str
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BuildRequest:
     """What a context is built for."""
 
@@ -40,6 +51,10 @@ class BuildRequest:
     """Texts that the host was given in this conversation already: not recalled again."""
     fresh: bool = False
     """Nothing of the conversation is written down yet: none is looked at, not the latest either."""
+    others: tuple[Recent, ...] = ()
+    """Other conversations of the last days, the newest first, which are told of in a line each."""
+    untitled: bool = False
+    """Whether the surface names the parts itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,6 +22,7 @@ import numpy as np
 from vaultmind.index.columns import best, message_number, number_of
 from vaultmind.index.words import Term, detect, fold, index_terms, query_terms
 from vaultmind.plural import counted
+from vaultmind.redact import mask
 from vaultmind.session.parts import Dropped, Part, more_than
 from vaultmind.session.sentences import CONTEXT_LANGUAGES, context_words, small_words
 from vaultmind.tokens import clip, count
@@ -61,11 +62,21 @@ ONE_WORD = 0.75
 GIVEN_ON = 0.65
 """Share of an old question's relevance that what was said after it gets: enough to be shown by
 itself, and less than would keep lasting memory from being asked (`context.recall_gate`)."""
-TOKENS_A_MESSAGE, DAY_TOKENS, MIN_CUT_TOKENS = 10, 9, 40
+TOKENS_A_MESSAGE, DAY_TOKENS, MIN_CUT_TOKENS = 10, 10, 40
 """What a message costs at least; a line with a date at most; to what one is cut at least."""
 LETTERS_UNTIL = "\u0600"
 """Before it stand the scripts whose lone letters are no words."""
 EARLIER = "what was said earlier"
+TOOL_CHARACTERS = 200
+"""Of a tool's result that are shown."""
+TOO_LARGE = 0.5
+"""Share of the room to which a message is cut."""
+MOST_UNANSWERED, MOST_OF_A_TURN = 3, 1000
+"""Messages at the end that are taken for the question where none is named; messages of an answer
+under way that are looked past."""
+QUERY_CHARACTERS = 2000
+"""Of a long message that are searched for, its ends."""
+GAP = "…"
 MOST_CHARACTERS = 300
 """A longer message says something besides its question."""
 _EMOJI = re.compile(r"u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
@@ -84,13 +95,11 @@ def telling_terms(terms: Sequence[Term]) -> list[Term]:
     has words: a single character of another may be one.
     """
 
-    def is_lone(term: Term) -> bool:
-        return bool(term.words) and all(
-            (len(word) == 1 and word < LETTERS_UNTIL) or _EMOJI.fullmatch(word)
-            for word in term.words
-        )
+    def is_lone(word: str) -> bool:
+        return (len(word) == 1 and word < LETTERS_UNTIL) or bool(_EMOJI.fullmatch(word))
 
-    return [one for one in terms if not (one.stop or one.plain in small_words() or is_lone(one))]
+    kept = (one for one in terms if not (one.stop or one.plain in small_words()))
+    return [one for one in kept if not is_lone(one.plain)]
 
 
 @lru_cache(maxsize=2048)
@@ -170,11 +179,9 @@ def _stems(text: str, usual: str) -> tuple[str, Counter[str]]:
     return language, Counter(index_terms(text, language)[1].split())
 
 
-_COLUMNS = "number lang speaker stems"
-_ROW = np.dtype([(name, "?") for name in ("said", "asks", "embeds")]
-                + [(name, "i4") for name in _COLUMNS.split()])  # fmt: skip
+_ROW = np.dtype([*((name, "?") for name in ("said", "asks", "embeds")), ("number", "i4")])
 """Of a message: whether it may be found (tools' and the system's only stand between others), asks,
-is long enough to mean something; the number of its block id, and how many stems it has."""
+and is long enough to mean something; the number of its block id."""
 _POSTING = np.dtype([("stem", "i4"), ("at", "i4"), ("often", "f4")])
 
 
@@ -184,10 +191,11 @@ class SegmentIndex:
 
     held: Sequence[Message] = ()
     keys: Sequence[str] = ()
+    languages: Sequence[str] = ()
     rows: NDArray[Any] = field(default_factory=lambda: np.zeros(0, _ROW))
     postings: NDArray[Any] = field(default_factory=lambda: np.zeros(0, _POSTING))
-    numbers: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
-    """Of each language, speaker and stem: the same in an index and in those that it grows into."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """Of stems: the same in an index and in those that it grows into."""
 
     def updated(self, messages: Sequence[Message], least_tokens: int = 0) -> SegmentIndex:
         """Return an index of messages; those that stand in this one from the first on are kept.
@@ -197,32 +205,27 @@ class SegmentIndex:
         pairs = enumerate(zip(self.held, messages, strict=False))
         fewer = min(len(self.held), len(messages))
         same = next((at for at, (old, new) in pairs if old is not new), fewer)
-        spoken = Counter(self.rows["lang"][:same][self.rows["said"][:same]].tolist())
-        rows, postings = list[Any](), list[Any]()
+        languages, rows, postings = [*self.languages[:same]], list[Any](), list[Any]()
+        often = Counter(languages)
         for at, one in enumerate(messages[same:], same):
             is_said, language, found = one.role in ("user", "assistant"), "", Counter[str]()
             if is_said:
-                usual = max(spoken, key=spoken.__getitem__, default=-1)
-                language, found = _stems(one.text, self._name("lang", usual))
-                spoken[number_of(self.numbers["lang"], language)] += 1
-            stems = self.numbers["stem"]
-            postings += [(number_of(stems, stem), at, often) for stem, often in found.items()]
+                usual = max(filter(None, often), key=often.__getitem__, default="")
+                language, found = _stems(one.text, usual)
+            often[language] += 1
+            languages.append(language)
+            postings += [(number_of(self.numbers, stem), at, n) for stem, n in found.items()]
             asks = bool(_ASKS.search(one.text[-MOST_CHARACTERS:]))
-            kinds = is_said, asks, is_said and count(one.text) >= least_tokens
-            names = (("lang", language), ("speaker", one.speaker))
-            numbers = (number_of(self.numbers[kind], name) for kind, name in names)
-            rows.append((*kinds, message_number(one.block), *numbers, found.total()))
-        kept = self.postings[self.postings["at"] < same]
+            embeds = is_said and count(one.text) >= least_tokens
+            rows.append((is_said, asks, embeds, message_number(one.block)))
         return SegmentIndex(
             messages,
             [*self.keys[:same], *map(key_of, messages[same:])],
+            languages,
             np.append(self.rows[:same], np.array(rows, _ROW)),
-            np.append(kept, np.array(postings, _POSTING)),
+            np.append(self.postings[self.postings["at"] < same], np.array(postings, _POSTING)),
             self.numbers,
         )
-
-    def _name(self, kind: str, number: int) -> str:
-        return [*self.numbers[kind], ""][number]
 
     def search(
         self,
@@ -236,22 +239,22 @@ class SegmentIndex:
         `near` says how near they are in meaning. Those `without` need not be found: they are in
         the window.
         """
-        rows, spoken = self.rows, Counter(self.rows["lang"][self.rows["said"]].tolist())
-        common = [self._name("lang", one) for one, _ in spoken.most_common(MAX_LANGUAGES)]
-        terms = query_terms(text, [one for one in common if one])
+        spoken = Counter(filter(None, self.languages)).most_common(MAX_LANGUAGES)
+        terms = query_terms(text, [one for one, _ in spoken])
         terms = [one for one in terms if one.stems and not one.stop]
-        speakers = [_names(one) for one in self.numbers["speaker"]]
-        names = frozenset[str]().union(*speakers)
-        named = names & _names(text) if len(names) > 1 else frozenset[str]()
+        names = {one: _names(one) for one in {message.speaker for message in self.held}}
+        every = frozenset[str]().union(*names.values())
+        named = every & _names(text) if len(every) > 1 else frozenset[str]()
         about = [term for term in terms if term.plain not in named] or terms
         telling = len(telling_terms(about))
-        if not (telling and len(rows)):
+        if not (telling and self.held):
             return Answer()
-        said, asks = rows["said"], rows["asks"]
+        said, asks = self.rows["said"], self.rows["asks"]
         score, covered = self._by_words(about)
         meaning = self._by_meaning(near)
-        extra = np.array([NAMED * len(one & named) for one in speakers], np.float32)
-        extra = extra[rows["speaker"]] - np.float32(ASKING) * asks
+        by_name = {one: NAMED * len(words & named) for one, words in names.items()}
+        extra = np.array([by_name[one.speaker] for one in self.held], np.float32)
+        extra -= np.float32(ASKING) * asks
         own = (1 - (1 - covered) * (1 - meaning)) * said
         open_ = said & np.array([key not in without for key in self.keys])
         for at in np.flatnonzero(asks & (score > 0)).tolist():
@@ -260,7 +263,7 @@ class SegmentIndex:
                 if reply and says_something(reply.text, text):
                     own[at + 1] = max(own[at + 1], GIVEN_ON * own[at])
                 own[at], open_[at] = 0.0, False
-        fused = np.zeros(len(rows), np.float32)
+        fused = np.zeros(len(said), np.float32)
         for found, share in ((score * said, 1.0), (meaning * said, MEANING_WEIGHT)):
             spread = found.copy()
             for distance, after, before in NEIGHBOURS:
@@ -288,10 +291,11 @@ class SegmentIndex:
 
         The rare ones count most; 0 where what a message holds is too common to mean anything.
         """
-        size, lengths = len(self.rows), self.rows["stems"].astype(np.float32)
-        norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
+        size = len(self.rows)
+        lengths = np.bincount(self.postings["at"], self.postings["often"], size)
+        norm = np.float32(K1) * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
         telling = {one.plain for one in telling_terms(terms)}
-        stems = [[self.numbers["stem"].get(stem, -1) for stem in one.stems] for one in terms]
+        stems = [[self.numbers.get(stem, -1) for stem in one.stems] for one in terms]
         rows = self.postings[np.isin(self.postings["stem"], [*chain.from_iterable(stems)])]
         found: list[tuple[float, str, Matrix]] = []
         for term, some in zip(terms, stems, strict=True):
@@ -406,3 +410,105 @@ def _part(
     why = f"best match at distance {1 - best:.2f}"
     part = Part("earlier", text, count(text), (), keys, why) if lines else None
     return part, len(hits) - len(lines)
+
+
+# --- what waits for an answer, and the last messages --------------------------------------
+
+
+class Waiting(NamedTuple):
+    """What waits for an answer, and the conversation before it."""
+
+    texts: tuple[str, ...]
+    before: Sequence[Message]
+    keys: tuple[str, ...]
+    """Of those that are written down in the conversation already."""
+
+    @property
+    def query(self) -> str:
+        """Return what is looked for."""
+        text, half = "\n".join(self.texts).strip(), QUERY_CHARACTERS // 2
+        return text if len(text) <= QUERY_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
+
+
+class Entry(NamedTuple):
+    """A message as it is shown; one that was cut has no key."""
+
+    text: str
+    key: str = ""
+    whole: bool = False
+    """Whether its full text stands there."""
+    day: str = ""
+
+
+class Picked(NamedTuple):
+    """The newest messages that fit a room, oldest first."""
+
+    entries: Sequence[Entry] = ()
+    older: int = 0
+    """Messages before the first of them."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return which messages stand there, whole or as what is shown of a tool's."""
+        return frozenset(entry.key for entry in self.entries if entry.key)
+
+
+def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
+    """Return what waits: what the caller says, else what the user said last, unanswered.
+
+    What is pending may be written down already: it then stands at the end of the conversation, or
+    before what the assistant has said and done about it so far.
+    """
+    texts = tuple(text.strip() for text in pending if text.strip())
+    at, most = len(messages), len(texts) or MOST_UNANSWERED
+    oldest = max(0, at - MOST_OF_A_TURN) if texts else at
+    while at > oldest and messages[at - 1].role != "user":
+        at -= 1
+    first = at
+    while first and at - first < most and messages[first - 1].role == "user":
+        said = messages[first - 1].text.strip()
+        if not said or (texts and not any(_is_logged(text, said) for text in texts)):
+            break
+        first -= 1
+    logged = messages[first:at]
+    texts = texts or tuple(message.text.strip() for message in logged)
+    return Waiting(texts, [*messages[:first], *messages[at:]], tuple(map(key_of, logged)))
+
+
+def _is_logged(text: str, said: str) -> bool:
+    """Tell whether a text is what was written down, where secrets are masked."""
+    alike = 2 * len(said) > len(text) > len(said) // 2
+    return text == said or (alike and mask(text).text.strip() == said)
+
+
+def pick(
+    messages: Sequence[Message], room: int, words: dict[str, str], most: int, out: Collection[str]
+) -> Picked:
+    """Return the newest messages that fit, other than those left `out`."""
+    entries = list[Entry]()
+    left, at, oldest = room, len(messages), max(0, len(messages) - most)
+    while at > oldest:
+        one = messages[at - 1]
+        if key_of(one) not in out:
+            entry = _shown(one, words, int(TOO_LARGE * room))
+            days = {other.day for other in entries}
+            dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and entry.day not in days else 0
+            left -= count(f"{entry.text}\n") + dates
+            if left < 0:
+                break
+            entries.append(entry)
+        at -= 1
+    return Picked(entries[::-1], at)
+
+
+def _shown(message: Message, words: dict[str, str], most: int) -> Entry:
+    """Return a message as it is shown, in so many tokens at most."""
+    said = message.text.strip()
+    who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
+    key, whole = key_of(message), bool(said)
+    if message.role == "tool" and len(said) > TOOL_CHARACTERS:
+        said, whole = f"{said[:TOOL_CHARACTERS]} {GAP}", False
+    text = f"{who}: {said}"
+    if count(text) > most:
+        text, key, whole = clip(text, most), "", False
+    return Entry(text, key, whole, message.time[:10])

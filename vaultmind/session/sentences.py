@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from vaultmind.index.words import BY_LANGUAGE, fold, stems, words
+from vaultmind.index.words import BY_LANGUAGE, detect, fold, stems, words
 from vaultmind.language.text import MARK
 from vaultmind.tables import table
 from vaultmind.tokens import clip, count
+from vaultmind.types import Message
 
 LANGUAGES = ("en", "pl", "ru")
 """Languages that have cues and headings."""
@@ -29,6 +30,8 @@ SAME = 0.85
 """Two sentences with so large a share of their content words in common say the same."""
 MIN_CONTENT, ENOUGH_CONTENT = 2, 6
 """Content words without which a sentence says nothing by itself, and with which it says much."""
+SAMPLE_MESSAGES, SAMPLE_CHARACTERS = 8, 150
+"""By which the conversation's language is told: of its newest messages."""
 SMALL_TALK_WORDS = 9
 """A sentence of small words for the most part is small talk up to so many words."""
 
@@ -98,6 +101,12 @@ def _phrase(phrase: str) -> str:
         for word in phrase.removeprefix("^").split()
     )
     return ("^" if phrase.startswith("^") else "") + " ".join(pieces)
+
+
+def language_of(messages: Sequence[Message]) -> str:
+    """Return the language of a conversation: of what the user said last, else the assistant."""
+    users = [one for one in messages if one.role == "user"] or messages
+    return detect("\n".join(one.text[:SAMPLE_CHARACTERS] for one in users[-SAMPLE_MESSAGES:]), "en")
 
 
 # --- cutting ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import without_stale_dates
@@ -22,13 +22,14 @@ from vaultmind.language.text import facts_in, sentences
 from vaultmind.language.words import NEGATIONS, fold
 from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import parse_brain
+from vaultmind.memory.contradictions import denies
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.match import NEAREST, asked_about, share_of
 from vaultmind.memory.wording import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids
-from vaultmind.session.meant import WORD, Near, corrected, meant, other_value, recalled
+from vaultmind.session.meant import WORD, Near, corrected, other_value, recalled
 from vaultmind.session.requests import Requests
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
@@ -139,25 +140,20 @@ class Voice:
 
     def _do(self, spoken: Spoken) -> Heard:
         intent = spoken.intent
-        ways: dict[str, Callable[[Spoken], Heard]] = {
+        reads = {"skip": self._skip, "recall": self._recall, "show_memory": self._recall}
+        writes = {
+            "remember": self._remember if intent.payload else None,
             "correct": self._correct,
             "forget_topic": self._forget,
             "forget_that": self._forget_that,
-            "skip": self._skip,
-            "recall": self._recall,
-            "show_memory": self._recall,
         }
-        if intent.intent == "remember" and intent.payload:
-            ways["remember"] = self._remember
-        act = self._pointed(spoken) or ways.get(intent.intent)
-        if act is None:
-            return self._nothing(spoken)
-        if spoken.done and act not in (self._recall, self._skip):
+        act = self._pointed(spoken) or writes.get(intent.intent)
+        if act and spoken.done:
             message = phrase(intent.lang, "again")
             path = self.reader.paths.brain(spoken.target)
             outcome = Outcome("unchanged", spoken.target, path=path, message=message)
             return Heard(intent, message, outcome)
-        return act(spoken)
+        return (act or reads.get(intent.intent, self._nothing))(spoken)
 
     def _nothing(self, spoken: Spoken) -> Heard:
         self._focus.pop(spoken.ear, None)
@@ -281,20 +277,16 @@ class Voice:
         """
         text, lang = spoken.intent.payload, spoken.intent.lang
         facts = self._facts(spoken.caller, spoken.target)
-        several = (
-            [facts[at] for at in asked_about(facts, text)] if _ALL.search(spoken.words) else []
-        )
+        is_all = bool(_ALL.search(spoken.words))
+        several = [facts[at] for at in asked_about(facts, text)] if is_all else []
         if len(several) > 1:
             self.note_shown(spoken.caller, spoken.target, several, offered=True)
-            outcome = Outcome("not_found", spoken.target, nearest=_shown(several))
-            lines = [phrase(lang, "forget_all", count=len(several))]
-            lines += [f"- {one}" for one in outcome.nearest]
-            return Heard(spoken.intent, "\n".join(lines), outcome)
+            return self._ask_which(spoken, phrase(lang, "forget_all", count=len(several)), several)
         heard = self._write(spoken, "forget", text)
-        if heard.outcome.outcome != "not_found" or heard.outcome.fact:
-            return heard
-        if fact := meant(facts, text):
-            return self._write(spoken, "forget", _name(fact), asked=text)
+        not_found = heard.outcome.outcome == "not_found" and not heard.outcome.fact
+        said = [facts[at] for at in asked_about(facts, text)] if not_found else []
+        if len(said) == 1 and denies(said[0].text) == denies(text):
+            return self._write(spoken, "forget", _name(said[0]), asked=text)
         return heard
 
     def _forget_that(self, spoken: Spoken) -> Heard:
@@ -302,8 +294,11 @@ class Voice:
         that = self._that(spoken)
         if len(that) == 1:
             return self._forget_all(spoken, that)
-        lines = [phrase(spoken.intent.lang, "nothing_last"), *(f"- {one}" for one in _shown(that))]
-        outcome = Outcome("not_found", spoken.target, nearest=_shown(that))
+        return self._ask_which(spoken, phrase(spoken.intent.lang, "nothing_last"), that)
+
+    def _ask_which(self, spoken: Spoken, question: str, facts: Sequence[Fact]) -> Heard:
+        outcome = Outcome("not_found", spoken.target, nearest=_shown(facts))
+        lines = [question, *(f"- {one}" for one in outcome.nearest)]
         return Heard(spoken.intent, "\n".join(lines), outcome)
 
     def _forget_all(self, spoken: Spoken, facts: Sequence[Fact]) -> Heard:
@@ -333,11 +328,9 @@ class Voice:
         What says it itself, means itself; a bare "don't keep that" means what was said before it,
         and takes back the fact that was just written of that.
         """
-        own, sessions = spoken.ref, self.requests.sessions
-        session = (
-            own.session if own else sessions.open_session(spoken.to, spoken.caller.conversation)
-        )
-        session = session or sessions.open_session(spoken.to)
+        own, opened = spoken.ref, self.requests.sessions.open_session
+        session = own.session if own else opened(spoken.to, spoken.caller.conversation)
+        session = session or opened(spoken.to)
         said = self._messages(spoken.to, session)[-LOOKED_BACK:] if session else []
         at = next((n for n, one in enumerate(said) if own and one.block == own.block), len(said))
         heard = [*said, Message("user", spoken.words, "")][: at + 1]
@@ -373,18 +366,13 @@ class Voice:
             for message in self._messages(spoken.to, session):
                 base, _, number = message.id.rpartition(":")
                 named = spoken.id in (message.id, base if number.isdecimal() else message.id)
-                if (
-                    not named
-                    or message.role != "user"
-                    or share_of(message.text, spoken.words) < SAME_SHARE
-                ):
+                same = share_of(message.text, spoken.words) >= SAME_SHARE
+                if not (named and same and message.role == "user"):
                     continue
                 if message.asked:
                     return None, True
                 name = f"{paths.session(spoken.to, session).removesuffix('.md')}#^{message.block}"
-                lines = newest_first(
-                    paths, {spoken.target, spoken.to}, ("remember", "replace", "forget")
-                )
+                lines = newest_first(paths, {spoken.target, spoken.to}, get_args(Op))
                 done = any(one.evidence == name and one.outcome == "written" for one in lines)
                 return MessageRef(spoken.to, session, message.block, message.id), done
         return None, False

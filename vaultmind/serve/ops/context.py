@@ -65,8 +65,9 @@ def start_of(app: App, call: Call, agent: str = "", session: str = "") -> Row:
     left = ", ".join(f"{one.what} ({one.reason})" for one in context.dropped)
     told += [f"Left out: {left}."] if parts and left else []
     message = " ".join([*told, waiting]).strip()
-    more = {"parts": parts, "waiting": count, "message": message}
-    return Row(**plain(context) | more).saying(message, *lines)
+    tokens = sum(one.tokens for one in context.parts)
+    row = Row(agent=context.agent, parts=parts, tokens=tokens, dropped=context.dropped)
+    return Row(**row, waiting=count, message=message).saying(message, *lines)
 
 
 @operation("What to know before an answer")
