@@ -20,7 +20,7 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures, Gain
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.source import Source
 
 HOW = 'To begin one: action `start`, or: vaultmind episode start --task "…"'
 GAIN_DAYS = 30
