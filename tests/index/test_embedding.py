@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fakes import HashEmbedder
-from tests.index.desk import Desk
+from tests.index.vault import Desk
 from tests.waiting import until
 from vaultmind.index import vectors as module
 

@@ -1,4 +1,4 @@
-"""index/outlet: one filter decides what leaves the vault."""
+"""index/outlet: one filter decides what leaves the vault, and what may be named of it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,53 +6,50 @@ from pathlib import Path
 import pytest
 
 from tests.index.vault import Vault
-from vaultmind.types import PERSON, Caller, Chunk
+from vaultmind.errors import BadArgument
+from vaultmind.index.folder import VaultFolder
+from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.types import PERSON, Caller
 
-AGENT = Caller("agent", "main")
-MEMORY = "VaultMind/agents/main/memory"
+MAIN = Caller("agent", "main")
+HIDDEN = "VaultMind/agents/dexter"
+BRAIN = f"{HIDDEN}/memory/brain.md"
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Iterator[Vault]:
     made = Vault(tmp_path)
+    made.write("Garden/Birds/Heron.md", "A heron.\n")
+    made.write("Health/Blood.md", "Tests.\n")
+    made.write("Health/2026/Teeth.md", "A crown.\n")
+    made.write("Pictures/heron.png", "")
+    made.write(f"{HIDDEN}/memory/brain.md", "# user\n- Saw a heron\n")
+    made.rights.hidden.add(("main", "dexter"))
     yield made
     made.close()
 
 
-@pytest.mark.parametrize("name", ["D1:1", "m1"])
-def test_a_forgotten_message_is_hidden_by_its_id_and_by_its_block(vault: Vault, name: str) -> None:
-    path = f"{MEMORY}/sessions/2026-02-20_001.md"
-    chunk = Chunk(
-        *("id", path, "message", "main", "#^m1", "", "text", 0, 4),
-        session="2026-02-20_001",
-        message="D1:1",
-    )
-    assert vault.outlet.shown_to(AGENT)(chunk)
-    vault.hidden.names.add(("main", "2026-02-20_001", name))
-    assert not vault.outlet.shown_to(AGENT)(chunk)
-
-
-HIDDEN = "VaultMind/agents/dexter/memory/brain.md"
-
-
-def test_an_agents_files_are_shown_to_those_only_whom_it_lets_read(vault: Vault) -> None:
-    vault.put(HIDDEN, "# user\n- Saw a heron\n")
-    vault.put(f"{MEMORY}/brain.md", "# user\n- Saw a heron\n")
-    vault.rights.hidden.add(("main", "dexter"))
-    assert not vault.outlet.shows(HIDDEN, AGENT)
-    assert not vault.outlet.names(HIDDEN, AGENT)
-    assert not vault.outlet.names("VaultMind/agents/dexter", AGENT)
-    assert vault.outlet.readable_agents(AGENT) == ("main",)
-    for caller in (PERSON, Caller("agent", "dexter"), Caller("agent", "jaskier")):
-        assert vault.outlet.shows(HIDDEN, caller)
-        assert vault.outlet.readable_agents(caller) == ("dexter", "main")
+@pytest.mark.parametrize("glob", ["Health", "Health/**", "Health/*", "health/**"])
+def test_a_refused_folder_names_none_that_is_excluded_hidden_or_empty(
+    vault: Vault, glob: str
+) -> None:
+    outlet = Outlet(VaultFolder(vault.paths, (glob,)), Withheld(vault.hidden, vault.rights))
+    said = []
+    for name in ("Nowhere", "../out", "Health", "Health/2026", "Pictures", HIDDEN, "VaultMind"):
+        with pytest.raises(BadArgument) as error:
+            outlet.folder_named(name, MAIN)
+        said.append(error.value.allowed)
+    assert set(said) == {"a folder of the vault with notes in it; at the top are: Garden"}
+    assert outlet.folder_named("/Garden/Birds/", MAIN) == "Garden/Birds"
+    assert outlet.folder_named(HIDDEN, PERSON) == HIDDEN
+    assert outlet.folder_named(" ", MAIN) == ""
 
 
 def test_the_memory_folder_under_another_spelling_is_not_shown(vault: Vault) -> None:
     """A link stands in for a system that ignores case: the same folder under another name."""
-    vault.put(HIDDEN, "# user\n- Saw a heron\n")
+    vault.put(BRAIN, "# user\n- Saw a heron\n")
     twin = vault.paths.root / "vaultmind"
-    assert vault.outlet.shows("vaultmind/agents/x.md", AGENT), "a folder of the person's own"
+    assert vault.outlet.shows("vaultmind/agents/x.md", MAIN), "a folder of the person's own"
     twin.symlink_to(vault.paths.root / "VaultMind")
-    for path in ("vaultmind/Suggestions.md", HIDDEN.replace("VaultMind", "vaultmind")):
-        assert not vault.outlet.shows(path, AGENT)
+    for path in ("vaultmind/Suggestions.md", BRAIN.replace("VaultMind", "vaultmind")):
+        assert not vault.outlet.shows(path, MAIN)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.index.vault import Vault
-from vaultmind.index.related import Relations
-from vaultmind.index.ties import leads_of
+from vaultmind.index.related import Relations, leads_of
 from vaultmind.types import PERSON, Caller, Hit, Neighbour, SearchRequest
 
 MAIN = Caller("agent", "main")
@@ -26,7 +25,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 def related(
     vault: Vault, query: str, caller: Caller = PERSON, agent: str = "main", least: float = 0.2
 ) -> list[Neighbour]:
-    relations = Relations(vault.with_meaning(), vault.outlet, vault)
+    relations = Relations(vault.with_meaning(), vault.outlet)
     return relations.related(query, found(vault, query), agent, caller, least)
 
 

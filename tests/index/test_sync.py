@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.index.desk import Desk
+from tests.index.vault import Desk
 from vaultmind.errors import VaultNotFound
 from vaultmind.index import folder
 from vaultmind.index.folder import VaultFolder

@@ -12,13 +12,16 @@ import numpy as np
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
-from vaultmind.index.columns import Columns
+from vaultmind.index.columns import Columns, Where
 from vaultmind.index.db import Database
 from vaultmind.index.fetch import Fetch
 from vaultmind.index.folder import VaultFolder
+from vaultmind.index.matching import Matcher
 from vaultmind.index.outlet import Outlet, Withheld
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Sync
+from vaultmind.index.vectors import ChromaStore, Vectors
+from vaultmind.ports import Embedder
 from vaultmind.types import IndexState
 from vaultmind.vault.paths import VaultPaths
 
@@ -39,7 +42,7 @@ class Hidden:
         return partial(self.hides, agent)
 
 
-class Vectors:
+class Meaning:
     """Implements ports.Nearest: what is near is said by the test."""
 
     def __init__(self) -> None:
@@ -61,7 +64,7 @@ class Vault:
         ground = VaultFolder(self.paths, (), 8_000_000)
         self.database = Database(root / "state" / "index.db")
         self.columns = Columns(self.database)
-        self.hidden, self.vectors = Hidden(), Vectors()
+        self.hidden, self.vectors = Hidden(), Meaning()
         self.sync = Sync(self.database, ground)
         self.rights = OpenToAll()
         withheld = Withheld(self.hidden, self.rights)
@@ -114,7 +117,7 @@ class Vault:
 
     def with_meaning(self) -> Finder:
         """Give every chunk the vector of a small embedder; return what finds by it."""
-        meaning = Vectors()
+        meaning = Meaning()
         meaning.embedder = HashEmbedder()
         with self.database.write() as connection:
             rows = connection.execute("SELECT text_hash, text FROM chunks").fetchall()
@@ -133,3 +136,46 @@ class Vault:
         with self.database.read() as connection:
             statement = "SELECT id FROM chunks WHERE path = ? ORDER BY ordinal"
             return [row[0] for row in connection.execute(statement, (path,))]
+
+
+class Desk(Vault):
+    """A vault, its database, and embedding threads that come and go."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.root, self.chroma = self.paths.root, folder / "chroma"
+        self.embedder = HashEmbedder()
+        self.running: list[Vectors] = []
+
+    def start(self, embedder: Embedder | None = None) -> Vectors:
+        store = ChromaStore(self.chroma)
+        made = Vectors(self.columns, store, lambda: embedder or self.embedder, lambda: None)
+        self.running.append(made)
+        made.release()
+        return made
+
+    def close(self) -> None:
+        for embedding in self.running:
+            embedding.close()
+        super().close()
+
+    def indexed(self) -> set[str]:
+        with self.database.read() as connection:
+            rows = connection.execute("SELECT path FROM files WHERE severity != 'skipped'")
+            return {path for (path,) in rows}
+
+    def find(self, query: str) -> set[str]:
+        self.columns.follow()
+        found = Matcher(self.columns).match(query, self.columns.mask(Where()), 50).found
+        files = list(self.columns.files)
+        return {files[file] for file in self.columns.rows["file"][found]}
+
+    def nearest(self, embedding: Vectors, query: str) -> set[str]:
+        """Return the path that is the nearest to a question, once all vectors are there."""
+        vector = embedding.query_vector(query)
+        self.columns.follow()
+        if vector is None or embedding._stored is None or self.columns.lacking():
+            return set()
+        assert {bytes.fromhex(one) for one in embedding._store.names()} == {*self.columns.hashes}
+        (near,) = self.columns.nearest(vector, self.columns.mask(Where()), 1)
+        return {list(self.columns.files)[self.columns.rows["file"][near]]}

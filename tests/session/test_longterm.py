@@ -36,7 +36,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 
 
 def ask(vault: Vault, query: str, **changed: object) -> Brought:
-    relations = Relations(vault.with_meaning(), vault.outlet, vault)
+    relations = Relations(vault.with_meaning(), vault.outlet)
     memory = LongTerm(
         vault.search, relations, vault.paths, Config(vault.paths.root, vault.paths.root)
     )

@@ -95,11 +95,10 @@ class Postings:
     stems: NDArray[np.uint8]
     titles: NDArray[np.uint8]
 
-    def often(self, *, stemmed: bool) -> Floats:
-        """Return what the occurrences count for."""
-        found: Floats = (self.stems if stemmed else self.words).astype(np.float32)
-        found += TITLE_WEIGHT * self.titles.astype(np.float32)
-        return found
+    def often(self, *, typed: bool = False) -> Floats:
+        """Return what the occurrences count for: as a stem, or also as typed."""
+        found = self.stems + TITLE_WEIGHT * self.titles.astype(np.float32)
+        return np.asarray(found + self.words if typed else found, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,28 +399,6 @@ class Columns:
         columns = [np.concatenate(some) for some in zip(*parts, strict=True)]
         living = self.alive[columns[0]]
         return Postings(*(column[living] for column in columns))
-
-    def phrase(self, tokens: Sequence[str]) -> Postings:
-        """Return which chunks hold terms as typed, side by side."""
-        numbers = [self.term_ids.get(token, -1) for token in tokens]
-        every = [self.postings(token).slots for token in dict.fromkeys(tokens)]
-        slots = min(every, key=len)
-        for one in every:
-            slots = slots[np.isin(slots, one)]
-        found, run, owner = self._runs(slots.astype(np.int64))
-        size = max(0, len(found) - len(numbers) + 1)
-        match = np.ones(size, dtype=np.bool_)
-        for at, number in enumerate(numbers):
-            beside = slice(at, at + size)
-            match &= (found[beside] == number) & (owner[beside] == owner[:size])
-            match &= run[beside] == run[:size]
-        words, titles = (
-            np.bincount(owner[:size][match & (run[:size] == one)], minlength=len(slots))
-            for one in (0, 2)
-        )
-        held = (words + titles) > 0
-        counts = [np.minimum(one[held], 255).astype(np.uint8) for one in (words, titles)]
-        return Postings(slots[held], counts[0], np.zeros_like(counts[0]), counts[1])
 
     def score(self, slots: NDArray[np.int32], often: Floats, total: Floats) -> None:
         """Add to the scores of all chunks what BM25 gives those that hold something so often."""

@@ -283,16 +283,11 @@ def chunk_from(row: Sequence[object]) -> Chunk:
 def chunks_of(
     connection: sqlite3.Connection, keys: Collection[int] | Collection[str], by: str = "rowid"
 ) -> dict[int, Chunk]:
-    """Return the chunks that have these rowids, or what else `by` names, by rowid."""
+    """Return the chunks that have these rowids (or `id`s, if that is `by`), by rowid."""
     rows = connection.execute(
         f"SELECT rowid, {CHUNK_COLUMNS} FROM chunks WHERE {by} {SOME}", (json.dumps([*keys]),)
     )
     return {row[0]: chunk_from(row[1:]) for row in rows}
-
-
-def chunks_with_ids(connection: sqlite3.Connection, ids: Collection[str]) -> dict[str, Chunk]:
-    """Return the chunks that have these ids."""
-    return {chunk.id: chunk for chunk in chunks_of(connection, ids, "id").values()}
 
 
 def chunks_beside(

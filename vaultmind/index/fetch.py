@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from vaultmind import tokens
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.index.db import Database, chunks_with_ids
-from vaultmind.index.notes import TASK, Form, Place, Span, uncommented
+from vaultmind.index.db import Database, chunks_of
+from vaultmind.index.notes import TASK, Form, Place, Span, heading_anchor, name_of, uncommented
 from vaultmind.index.outlet import Outlet
-from vaultmind.index.ties import heading_anchor, name_of
 from vaultmind.redact import blank_passages
 from vaultmind.types import Caller, Kind, LinkedKind, Message
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
@@ -116,10 +115,10 @@ class Fetch:
         """Return the path and anchor that an id, a path or a note's name stands for."""
         if _ID.fullmatch(name):
             with self._database.read() as connection:
-                chunk = chunks_with_ids(connection, [name]).get(name)
-            if chunk is None or not self._outlet.shown_to(caller)(chunk):
-                raise _not_found(name)
-            return chunk.path, chunk.anchor
+                chunks = chunks_of(connection, [name], "id").values()
+            for chunk in filter(self._outlet.shown_to(caller), chunks):
+                return chunk.path, chunk.anchor
+            raise _not_found(name)
         wanted = name.removeprefix("[[").removesuffix("]]").partition("|")[0]
         path, mark, anchor = wanted.partition("#")
         for found, part in ((wanted, ""), (path, mark + anchor), (f"{path}.md", mark + anchor)):

@@ -88,7 +88,7 @@ class Index:
         """Returns the best hits, each checked against the disk. Raises as `rows`."""
         self.fetch = Fetch(self._database, self.outlet).fetch
         """Returns the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
-        self.relations = Relations(self._finder, self.outlet, self)
+        self.relations = Relations(self._finder, self.outlet)
         """What is tied to what a search found. Implements ports.Related."""
         self.erasing = Erasing(self._finder, sync, self._embedding)
         """What takes erased texts out of the index. Implements ports.IndexErasing."""

@@ -15,7 +15,7 @@ from operator import eq
 import numpy as np
 from numpy.typing import NDArray
 
-from vaultmind.index.columns import Columns, Flags, Floats, Ints, Postings, best
+from vaultmind.index.columns import Columns, Flags, Floats, Ints, best
 from vaultmind.index.db import SOME
 from vaultmind.index.words import Term, detect, query_terms, skeleton
 
@@ -50,11 +50,11 @@ class Wanted:
 
     weight: float
     """What it says: the rarer the more, in a vault of any size."""
-    words: tuple[str, ...]
-    """Tokens as typed, side by side; often one."""
-    stems: tuple[str, ...] = ()
+    plain: str
+    """The token as typed; empty for a pair of a script without spaces."""
+    stems: tuple[str, ...]
     """Of which any will do."""
-    resembling: tuple[str, ...] = ()
+    resembling: tuple[str, ...]
     """Stand-ins of a word that nobody wrote, of which any will do."""
 
 
@@ -105,7 +105,7 @@ class Matcher:
             self._stand_ins = StandIns(columns.terms, columns.held_by)
         counts = {term: self._count(term) for term in query_terms(query, columns.languages)}
         chosen = self._chosen(counts)
-        plain = self.bm25((term.words, term.stems) for term in chosen)
+        plain = self.bm25(term.stems for term in chosen)
         passing = np.where(mask, plain, np.float32(0.0))
         alike = self._resembling(counts, everything=not passing.any())
         kin = self._kin(counts, query)
@@ -113,35 +113,29 @@ class Matcher:
             total = np.zeros(columns.count, dtype=np.float32)
             for token in dict.fromkeys(chain.from_iterable(found.values())):
                 postings = columns.postings(token)
-                often = postings.often(stemmed=False) + postings.stems
-                columns.score(postings.slots, often, total)
+                columns.score(postings.slots, postings.often(typed=True), total)
             passing += weight * np.where(mask, total, np.float32(0.0))
-        single = [term for term in counts if len(term.words) <= 1 and not term.stop]
+        single = [term for term in counts if not term.stop]
         if len(single) > MAX_TERMS:
             single = [term for term in chosen if term in single] or single[:MAX_TERMS]
         wanted = tuple(
             Wanted(
                 math.log1p(columns.living / (counts[term] + 1)),
-                *(term.words, term.stems, (*alike.get(term, ()), *kin.get(term, ()))),
+                *(term.plain, term.stems, (*alike.get(term, ()), *kin.get(term, ()))),
             )
             for term in single or counts
         )
         exact = self._exact(query, passing)
         return Match(wanted, *self._held(wanted), plain, passing, best(passing, depth), exact)
 
-    def bm25(self, wanted: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> Floats:
-        """Return the BM25 of each chunk for some words: by their stems, or else as typed."""
+    def bm25(self, wanted: Iterable[Sequence[str]]) -> Floats:
+        """Return the BM25 of each chunk for some words, each by all of its stems."""
         columns = self._columns
         total = np.zeros(columns.count, dtype=np.float32)
-        for words, stems in wanted:
-            every = [columns.postings(stem) for stem in stems] or [self._typed(words)]
-            for postings in every:
-                columns.score(postings.slots, postings.often(stemmed=bool(stems)), total)
+        for stem in chain.from_iterable(wanted):
+            postings = columns.postings(stem)
+            columns.score(postings.slots, postings.often(), total)
         return total
-
-    def _typed(self, words: tuple[str, ...]) -> Postings:
-        columns = self._columns
-        return columns.postings(words[0]) if len(words) == 1 else columns.phrase(words)
 
     def _held(self, wanted: Sequence[Wanted]) -> tuple[NDArray[np.uint8], Flags]:
         text = np.zeros((len(wanted), self._columns.count), dtype=np.uint8)
@@ -149,20 +143,16 @@ class Matcher:
         for at, one in enumerate(wanted):
             for token in one.resembling:
                 text[at, self._columns.postings(token).slots] = RESEMBLING_SHARE
-            every = [self._columns.postings(stem) for stem in one.stems]
-            if one.words and one.words != one.stems:
-                every.append(self._typed(one.words))
-            for postings in every:
+            for token in {one.plain, *one.stems}:
+                postings = self._columns.postings(token)
                 inside = (postings.words > 0) | (postings.stems > 0)
                 text[at, postings.slots[inside]] = WHOLE
                 title[at, postings.slots[postings.titles > 0]] = True
         return text, title
 
     def _count(self, term: Term) -> int:
-        """Return how many chunks a term is in; a phrase is in no more than its rarest word."""
-        held_by = self._columns.held_by
-        words = min(map(held_by, term.words), default=0)
-        return words if len(term.words) > 1 else max(words, *map(held_by, term.stems), 0)
+        """Return how many chunks a term is in."""
+        return max(map(self._columns.held_by, (term.plain, *term.stems)))
 
     def _chosen(self, counts: Mapping[Term, int]) -> list[Term]:
         """Return the terms to look for: known ones, rarest first, stop words only if need be."""
@@ -355,6 +345,7 @@ _OPENING, _CLOSING = "([{<'\"`«„“”", ")]}>'\"`»“”.,;:!?…"
 _JOINED = re.compile(r"[\w\s'’ʼ]")
 """Letters that do not make an identifier."""
 _WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"[a-z][A-Z]")
 _ALONE = r"(?<![\w\-/\\.@:#]){}(?![\-/\\.@:#]*[^\W_])"
 _WITHIN = r"(?<![^\W_]){}(?![^\W_])"
 """Where an identifier stands by itself, and where it is a part of a longer one."""
@@ -366,8 +357,8 @@ def identifiers(query: str) -> dict[str, float]:
     words = len(_WORD.findall(query.casefold()))
     for piece in query.split():
         name = piece.lstrip(_OPENING).rstrip(_CLOSING).casefold()
-        bare = _JOINED.sub("", name)
-        if (bare or "_" in name.strip("_")) and len(name) <= MAX_LENGTH and _WORD.search(name):
+        is_more = _JOINED.sub("", name) or "_" in name.strip("_") or _CAMEL.search(piece)
+        if is_more and len(name) <= MAX_LENGTH and _WORD.search(name):
             names[name] = len(_WORD.findall(name)) / words
             if len(names) == MAX_IDENTIFIERS:
                 break

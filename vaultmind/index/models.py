@@ -28,11 +28,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
 from vaultmind.errors import ConfigError
-from vaultmind.tables import table
+from vaultmind.tables import adapter, table
 
 ACTIVE, OWN = "models/active.json", "models/ranker"
 """Below the memory folder."""
@@ -186,12 +186,20 @@ def read_checked(path: Path, of: type[T], name: str) -> T:
     try:
         if path.is_symlink() or path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
-        found: T = TypeAdapter(of).validate_json(path.read_bytes())
-        return found
-    except ValidationError as error:
-        raise ConfigError(f"{name} cannot be used: {_first(error)}.") from error
+        return checked(path.read_bytes(), of, name)
     except OSError as error:
         raise ConfigError(f"{name} cannot be read: {error}.") from error
+
+
+def checked(raw: bytes | str, of: type[T], name: str) -> T:
+    """Return JSON as what it should be. Raises ConfigError that says what is wrong first."""
+    try:
+        found: T = adapter(of).validate_json(raw)  # type: ignore[arg-type]
+        return found
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        told = ": ".join(filter(None, (".".join(map(str, wrong["loc"]))[:MAX_NAME], wrong["msg"])))
+        raise ConfigError(f"{name} cannot be used: {told[:MAX_SHOWN]}.") from error
 
 
 def model_text(model: Model) -> str:
@@ -205,23 +213,12 @@ def model_text(model: Model) -> str:
 def read_active(memory_folder: Path) -> Active:
     """Read what is in use from a memory folder; a file that is wrong is told in `fault`."""
     path = memory_folder / ACTIVE
+    if not path.is_file():
+        return Active()
     try:
-        if path.is_symlink() or not path.is_file():
-            return Active()
-        if path.stat().st_size > MAX_BYTES:
-            return Active(fault=f"{ACTIVE} is larger than {MAX_BYTES:,} bytes.")
-        return parsed(path.read_bytes())
-    except OSError as error:
-        return Active(fault=f"{ACTIVE} cannot be read: {(error.strerror or 'unreadable').lower()}.")
-
-
-def parsed(raw: bytes | str) -> Active:
-    """Return what a file says is in use; never raises."""
-    try:
-        found = TypeAdapter(Active).validate_json(raw)
-        return replace(found, before=found.before[-MOST_BEFORE:], fault="")
-    except ValidationError as error:
-        return Active(fault=f"{ACTIVE} cannot be used: {_first(error)}.")
+        return replace(read_checked(path, Active, ACTIVE), fault="")
+    except ConfigError as error:
+        return Active(fault=str(error))
 
 
 def active_text(active: Active) -> str:
@@ -231,10 +228,3 @@ def active_text(active: Active) -> str:
     for kind in MODEL_KINDS:
         told[kind] = dict(sorted(told[kind].items()))
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
-
-
-def _first(error: ValidationError) -> str:
-    """Return what is wrong first, and where."""
-    wrong = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(map(str, wrong["loc"]))[:MAX_NAME]
-    return f"{where}: {wrong['msg']}"[:MAX_SHOWN] if where else wrong["msg"][:MAX_SHOWN]

@@ -100,7 +100,7 @@ class Scene:
         self.speaker = np.array([called.get(one, 0.0) for one in speakers], np.float32)
         """Of each row: 1 if the query names who said it, -1 if it names somebody else here."""
         forms = {form for one in called if called[one] > 0 for form in _forms(one)}
-        is_name = [not forms.isdisjoint((*one.words, *one.stems)) for one in match.wanted]
+        is_name = [not forms.isdisjoint((one.plain, *one.stems)) for one in match.wanted]
         self.weights = np.array([one.weight for one in match.wanted], dtype=np.float32)
         """Of the telling words: how rare each is here."""
         self.subject = self.weights * ~np.array(is_name, dtype=np.bool_)
@@ -113,7 +113,7 @@ class Scene:
         topic = bm25 = np.maximum(match.plain[self.slots], scores)
         if any(is_name):
             others = [one for one, named in zip(match.wanted, is_name, strict=True) if not named]
-            topic = matcher.bm25((one.words, one.stems) for one in others)[self.slots]
+            topic = matcher.bm25(one.stems for one in others)[self.slots]
         covered = _covered(np.maximum(self.held[: self.count], self.titled), self.subject)
         self.covered = covered
         """Share of the subject that each candidate holds."""

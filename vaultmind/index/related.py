@@ -13,22 +13,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod, sqrt
 
 import numpy as np
 
-from vaultmind.errors import VaultMindError
 from vaultmind.index import db
 from vaultmind.index.columns import Floats, Where
 from vaultmind.index.embed import STRONG, scale_of
+from vaultmind.index.notes import meant, name_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import Finder
-from vaultmind.index.ties import Lead, leads_of
-from vaultmind.ports import FileIndexer
 from vaultmind.types import Caller, Chunk, Hit, Neighbour, TieName
 
 MOST_HITS = 5
@@ -41,8 +38,6 @@ MOST = 10
 """Neighbours that are checked and returned."""
 REPLY_WITHIN = 12
 """Chunks after a message among which somebody else speaks."""
-ROUNDS = 2
-"""Tries again where a file turns out to have changed."""
 TEMPERATURE = 0.1
 """Of the softmax over cosines: a memory that is nearer by so much weighs e times as much."""
 TIES: Mapping[TieName, float] = {"link": 0.9, "backlink": 0.9, "tag": 0.5}
@@ -57,6 +52,28 @@ MIND_FROM, MIND_TO = 0.43, 1.57
 """On an embedder's scale (0 has nothing to do with it, 1 says the same), what is far from what
 comes to mind, and what is in its middle: a mean of memories is nearer to each than a question is.
 """
+MOST_LINKING, MOST_TAGGED = 40, 20
+"""Files that link to one, or have a tag: more say nothing about any of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A tie from a hit to another file."""
+
+    tie: TieName
+    to: str
+    """Id of the hit."""
+    path: str
+    others: int
+    """How many more it leads to, or how many more lead here: the more, the less it says."""
+    anchor: str = ""
+    """Of the part of the file that is meant, where a link names one."""
+    chunk: str = ""
+    """The id of that part, where the link stands in it."""
+    name: str = ""
+    """The tag."""
+
+
 Ways = dict[str, dict[TieName, tuple[float, Lead]]]
 """The strongest tie of each kind that leads to a file."""
 
@@ -64,52 +81,41 @@ Ways = dict[str, dict[TieName, tuple[float, Lead]]]
 class Relations:
     """Implements ports.Related over one index. Any thread."""
 
-    def __init__(self, finder: Finder, outlet: Outlet, indexer: FileIndexer) -> None:
-        self._finder = finder
+    def __init__(self, finder: Finder, outlet: Outlet) -> None:
+        self._finder, self._outlet = finder, outlet
         self._database = finder.columns.database
-        self._outlet = outlet
-        self._indexer = indexer
 
     def related(
         self, query: str, found: Sequence[Hit], agent: str, caller: Caller, least: float
     ) -> list[Neighbour]:
         """Return chunks of the notes and of one agent's memory that are tied to some hits."""
         hits = [hit for hit in sorted(found, key=lambda hit: -hit.score) if hit.score >= STRONG]
-        if not hits:
-            return []
-        shows = self._outlet.shown_to(caller)
-        for _ in range(ROUNDS):
-            tied = self._tied(query, found, hits[:MOST_HITS], agent)
-            mine = (one for one in tied if one.strength >= least and one.chunk.agent in ("", agent))
-            near = list(islice((one for one in mine if shows(one.chunk)), MOST))
-            changed = self._changed({one.chunk.path for one in near})
-            if not changed:
-                break
-            with suppress(VaultMindError):
-                self._indexer.refresh(changed)
-        kept = [one for one in near if one.chunk.path not in changed]
-        return [replace(one, chunk=self._cleaned(one.chunk)) for one in kept]
+        tied = self._tied(query, found, hits[:MOST_HITS], agent) if hits else []
+        strong = [one for one in tied if one.strength >= least]
+        shown = self._shown([one.chunk for one in strong], agent, caller)
+        kept = (one for one in strong if one.chunk.id in shown)
+        return [replace(one, chunk=shown[one.chunk.id]) for one in islice(kept, MOST)]
 
     def replies(self, found: Sequence[Hit], agent: str, caller: Caller) -> dict[str, Hit]:
         """Return, by the id of each hit that is a message, what somebody else said after it."""
         with self._database.read() as connection:
-            after = {hit.id: _reply(connection, hit) for hit in found if hit.kind == "message"}
-        changed = self._changed({chunk.path for chunk in after.values() if chunk})
+            after = [(hit, _reply(connection, hit)) for hit in found if hit.kind == "message"]
+        shown = self._shown([chunk for _, chunk in after if chunk], agent, caller)
+        told = [(hit, shown[chunk.id]) for hit, chunk in after if chunk and chunk.id in shown]
+        return {hit.id: db.hit_of(one, one.title, one.text, hit.score) for hit, one in told}
+
+    def _shown(self, chunks: Sequence[Chunk], agent: str, caller: Caller) -> dict[str, Chunk]:
+        """Return what may be shown and is on disk as it was indexed, without secrets, by id."""
         shows = self._outlet.shown_to(caller)
-        replies: dict[str, Hit] = {}
-        for hit in found:
-            chunk = after.get(hit.id)
-            if chunk and chunk.path not in changed and chunk.agent in ("", agent) and shows(chunk):
-                clean = self._cleaned(chunk)
-                replies[hit.id] = db.hit_of(chunk, clean.title, clean.text, hit.score)
-        return replies
-
-    def _changed(self, paths: set[str]) -> set[str]:
-        return db.changed_on_disk(self._database, self._outlet.reader, paths)
-
-    def _cleaned(self, chunk: Chunk) -> Chunk:
-        title, _, text = self._outlet.clean(f"{chunk.title}\n{chunk.text}").partition("\n")
-        return replace(chunk, title=title, text=text)
+        seen = [one for one in chunks if one.agent in ("", agent) and shows(one)]
+        paths = {one.path for one in seen}
+        changed = db.changed_on_disk(self._database, self._outlet.reader, paths)
+        shown: dict[str, Chunk] = {}
+        for one in seen:
+            if one.path not in changed:
+                title, _, text = self._outlet.clean(f"{one.title}\n{one.text}").partition("\n")
+                shown[one.id] = replace(one, title=title, text=text)
+        return shown
 
     def _tied(
         self, query: str, found: Sequence[Hit], hits: Sequence[Hit], agent: str
@@ -200,7 +206,7 @@ def _together(ways: Mapping[TieName, tuple[float, Lead]]) -> float:
 def _led(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:
     """Return the chunks of which one stands for what a lead leads to."""
     if lead.chunk:
-        return list(db.chunks_with_ids(connection, [lead.chunk]).values())
+        return list(db.chunks_of(connection, [lead.chunk], "id").values())
     statement = f"SELECT {db.CHUNK_COLUMNS} FROM chunks WHERE path = ? ORDER BY ordinal"
     chunks = [db.chunk_from(row) for row in connection.execute(statement, (lead.path,))]
     named = [chunk for chunk in chunks if lead.anchor and chunk.anchor == lead.anchor]
@@ -214,3 +220,48 @@ def _reply(connection: sqlite3.Connection, hit: Hit) -> Chunk | None:
         if own and (chunk.role, chunk.speaker) != (own.role, own.speaker):
             return chunk if chunk.role in ("user", "assistant") else None
     return None
+
+
+def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
+    """Yield the ties of a hit: its links, the links to it and, of a note, its tags.
+
+    A link to a message or fact means that very one.
+    """
+    is_note = hit.kind == "note"
+    rows = connection.execute(
+        "SELECT kind, name, target, anchor, chunk FROM ties WHERE path = ?", (hit.path,)
+    ).fetchall()
+    links = {row[1:4] for row in rows if row[0] == "link" and (is_note or row[4] == hit.id)}
+    for name, target, anchor in sorted(links):
+        path = _meant(connection, name, target, hit.path)
+        if path and path != hit.path:
+            yield Lead("link", hit.id, path, len(links) - 1, anchor)
+    name = name_of(hit.path)
+    linking: dict[str, str] = {}
+    for path, target, anchor, chunk in _named(connection, "link", name, MOST_LINKING):
+        is_it = path != hit.path and (is_note or anchor in ("", hit.anchor))
+        if is_it and _meant(connection, name, target, path) == hit.path:
+            linking.setdefault(path, chunk)
+    for path, chunk in linking.items():
+        yield Lead("backlink", hit.id, path, len(linking) - 1, chunk=chunk)
+    for tag in (row[1] for row in rows if row[0] == "tag" and is_note):
+        paths = {row[0] for row in _named(connection, "tag", tag, MOST_TAGGED + 1)} - {hit.path}
+        for path in sorted(paths):
+            yield Lead("tag", hit.id, path, len(paths) - 1, name=tag)
+
+
+def _named(
+    connection: sqlite3.Connection, kind: str, name: str, most: int
+) -> list[tuple[str, str, str, str]]:
+    """Return the ties of a kind to a name; none where there are more than so many."""
+    rows = connection.execute(
+        "SELECT path, target, anchor, chunk FROM ties WHERE name = ? AND kind = ?"
+        " ORDER BY path, rowid LIMIT ?",
+        (name, kind, most + 1),
+    ).fetchall()
+    return rows if len(rows) <= most else []
+
+
+def _meant(connection: sqlite3.Connection, name: str, target: str, source: str) -> str:
+    named = connection.execute("SELECT path FROM ties WHERE kind = 'name' AND name = ?", (name,))
+    return meant((path for (path,) in named), target, source)

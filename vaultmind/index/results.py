@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -216,14 +215,14 @@ def _window_start(text: str, about: Collection[str], lang: str, window: int) -> 
     if not found:
         return 0
     last = _word_start(text, len(text) - window)
-    opens = [0, *(match.end() for match in _OPENING.finditer(text))]
-    led = [_word_start(text, at - int(window * LEAD)) for at, _ in found]
+    opens = {0, last, *(match.end() for match in _OPENING.finditer(text))}
+    led = (_word_start(text, at - int(window * LEAD)) for at, _ in found)
 
     def worth(start: int) -> tuple[int, int, bool, bool, float]:
-        first, after = (bisect_left(found, (at, "")) for at in (start, start + window))
-        held = [stem for _, stem in found[first:after]]
-        lead = abs(found[first][0] - start - window * LEAD) if held else window * LEAD
-        return len(set(held)), len(held), start == 0, start in opens or start == last, -lead
+        held = [one for one in found if start <= one[0] < start + window]
+        first = held[0][0] if held else start
+        lead = abs(first - start - window * LEAD)
+        return len({stem for _, stem in held}), len(held), start == 0, start in opens, -lead
 
     return max(sorted({min(start, last) for start in (*opens, *led)}), key=worth)
 

@@ -1,6 +1,6 @@
 -- A row a file and a row a chunk, whose rowid always has the same text and tokens; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
 -- `sync.tokens_of`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
--- `records` holds what plans know of a note's or code's file, as JSON. `embeddings` caches vectors (float32) by the hash of their text; `ties` see `ties.store_ties`.
+-- `records` holds what plans know of a note's or code's file, as JSON. `embeddings` caches vectors (float32) by the hash of their text; `ties` see `sync._store_ties`.
 CREATE TABLE files (
     path TEXT PRIMARY KEY, kind TEXT NOT NULL, agent TEXT NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, size INTEGER NOT NULL,

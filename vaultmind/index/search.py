@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import threading
 import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ import numpy as np
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.index import rank
 from vaultmind.index.columns import Columns, Floats, Where
-from vaultmind.index.db import changed_on_disk, chunks_beside, chunks_of, chunks_with_ids
+from vaultmind.index.db import CHUNK_COLUMNS, changed_on_disk, chunk_from, chunks_beside, chunks_of
 from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.matching import Matcher
 from vaultmind.index.models import Model, Registry, Stamp, registry_of, stamp_of
@@ -176,7 +176,7 @@ class Finder:
             mask = columns.mask(where)
             match = self._matcher.match(query, mask, DEPTH)
             idle = IDLE_WORDS | (named.words if named else frozenset())
-            telling = [not (one.words and idle.issuperset(one.words)) for one in match.wanted]
+            telling = [one.plain not in idle for one in match.wanted]
             near = timely = match.found[:0]
             inside = _inside(where, named)
             if inside:
@@ -381,15 +381,12 @@ class Search:
 
         As many files as there are come before a second chunk of any. For the person's eyes.
         """
+        statement = f"""SELECT {CHUNK_COLUMNS} FROM chunks WHERE kind = ? AND letters >= ?
+            ORDER BY row_number() OVER (PARTITION BY path ORDER BY id), id LIMIT ?"""
         with self._database.read() as connection:
-            statement = "SELECT id FROM chunks WHERE kind = ? AND letters >= ? ORDER BY rowid"
-            ids = [row[0] for row in connection.execute(statement, (kind, least_letters))]
-            found = chunks_with_ids(connection, ids[:: max(1, len(ids) // (4 * count))])
-        shows = self._outlet.shown_to(PERSON)
-        mixed = sorted(filter(shows, found.values()), key=lambda one: zlib.crc32(one.id.encode()))
-        by_path = {one.path: one for one in reversed(mixed)}
-        mixed.sort(key=lambda one: by_path[one.path] is not one)
-        return tuple(mixed[:count])
+            rows = connection.execute(statement, (kind, least_letters, 4 * count)).fetchall()
+        shown = filter(self._outlet.shown_to(PERSON), map(chunk_from, rows))
+        return tuple(islice(shown, count))
 
     def active(self, embedder: str) -> Model:
         """Return the model that ranks now, of an embedder by its id, or of none (empty)."""

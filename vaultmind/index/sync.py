@@ -10,24 +10,27 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
+from itertools import islice
 
 from vaultmind import tokens
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.index.db import CHUNK_COLUMNS, Database, file_rows
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.folder import VaultFolder
-from vaultmind.index.notes import Chunked, Place
-from vaultmind.index.ties import store_ties
+from vaultmind.index.notes import Chunked, Place, folded, heading_anchor, name_of
 from vaultmind.index.words import flags_of, index_terms
 from vaultmind.ports import Report, silent
 from vaultmind.types import Chunk, Fault, Progress
 from vaultmind.vault.files import FileStat, FileText
+from vaultmind.vault.markdown import links_in
 
 MIN_MESSAGE_TOKENS = 10
 """Shorter messages ("ok, thanks") are found by their words alone."""
+MOST_TIES = 500
+"""Of one file: what links to more is a list of everything, and ties nothing together."""
 MIN_REMARK_TOKENS = 4
 """The same of an episode's remarks ("kept", "it works")."""
 _BATCH_FILES, _BATCH_SECONDS = 64, 0.2
@@ -251,7 +254,7 @@ def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKEN
             connection.execute(statement, (*stamp, path))
             return
         _store_chunks(connection, path, chunked.chunks if chunked else (), min_tokens)
-        store_ties(connection, path, chunked.chunks if chunked else None)
+        _store_ties(connection, path, chunked.chunks if chunked else None)
         connection.execute("DELETE FROM files WHERE path = ?", (path,))
         connection.execute("DELETE FROM records WHERE path = ?", (path,))
         if one.record:
@@ -284,6 +287,40 @@ def _store_chunks(
         is_said &= not is_heading and tokens.count(chunk.text) >= least
         rest = (is_said, flags_of(chunk.text), len(chunk.text), tokens_of(chunk))
         connection.execute(_PUT, (*fields, ordinal, block, text_hash(chunk), *rest))
+
+
+def _store_ties(connection: sqlite3.Connection, path: str, chunks: Sequence[Chunk] | None) -> None:
+    """Bring a file's rows to what its chunks say (kind, name, target, anchor, chunk), or drop them.
+
+    `name` is what it is called; a `tag`, or the last part of the path of a `link`, lead elsewhere.
+    `target` is all of a link's path where it names folders. Inside the caller's transaction.
+    """
+    connection.execute("DELETE FROM ties WHERE path = ?", (path,))
+    if chunks is not None:
+        rows = [
+            ("name", name_of(path), "", "", ""),
+            *islice(dict.fromkeys(_ties(path, chunks)), MOST_TIES),
+        ]
+        connection.executemany(
+            "INSERT INTO ties (path, kind, name, target, anchor, chunk) VALUES (?, ?, ?, ?, ?, ?)",
+            [(path, *row) for row in rows],
+        )
+
+
+def _ties(path: str, chunks: Sequence[Chunk]) -> Iterator[tuple[str, str, str, str, str]]:
+    for tag in dict.fromkeys(tag for chunk in chunks for tag in chunk.tags):
+        parts = tag.split("/")  # a nested tag ties to whoever has what it is nested in
+        for depth in range(len(parts), 0, -1):
+            yield "tag", "/".join(parts[:depth]), "", "", ""
+    for chunk in chunks:
+        for link in links_in(chunk.text):
+            name = name_of(link.target)
+            if name and name != name_of(path):
+                parts = [one for one in folded(link.target).split("/") if one.strip(".")]
+                target = "/".join(parts) if len(parts) > 1 else ""
+                heading = link.heading.rpartition("#")[2]
+                anchor = f"#^{link.block}" if link.block else heading_anchor(heading)
+                yield "link", name, target, anchor, chunk.id
 
 
 def tokens_of(chunk: Chunk) -> str:

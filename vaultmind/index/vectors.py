@@ -76,8 +76,8 @@ class ChromaStore:
             self.destroy()
         for one in self._root.glob(f"*/{_IN_USE}"):  # of a process that was killed
             shutil.rmtree(one.parent, ignore_errors=True)
-        failure, held = "", [] if self._url else [*self._root.glob("*")]
-        for folder in (*held, self._root / str(time.time_ns())):
+        failure = ""
+        for folder in (*self._root.glob("*"), self._root / str(time.time_ns())):
             try:
                 return self._connect(folder, embedder)
             except Exception as error:  # Chroma's native part raises what it likes

@@ -3,7 +3,7 @@
 A text becomes two strings of tokens, one for each run of the columns. `words` has every word
 folded (no case, no diacritics) and, for `camelCase` and `gpt4`, its parts. `stems` has their
 stems; scripts without spaces have single characters in the one and pairs in the other. An
-identifier, a path or a version is a phrase of its parts, so it is found exactly and in parts.
+identifier, a path or a version is found by its parts, to the letter first (see `matching`).
 """
 
 from __future__ import annotations
@@ -155,7 +155,6 @@ _TOKEN = re.compile(
     r"|(?P<emoji>[\u2600-\u27bf\U0001f300-\U0001faff])"
 )
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_JOINT = re.compile(r"(?:[_\-./\\:@#+&,=~]|::|->|/\.|\./){1}")
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u200c\u200d]"
@@ -177,17 +176,12 @@ _OPERATORS = frozenset(("and", "or", "not"))
 class Term:
     """One thing to look for."""
 
-    words: tuple[str, ...]
-    """Tokens of the `words` column, in this order side by side; often one."""
-    stems: tuple[str, ...] = ()
+    plain: str
+    """The word as the `words` column has it; empty for a pair of a script without spaces."""
+    stems: tuple[str, ...]
     """Tokens of the `stems` column, of which any will do: one or more for each language."""
     stop: bool = False
     """Whether it is a word that says nothing about a subject."""
-
-    @property
-    def plain(self) -> str:
-        """Return the word if it is a single one, for looking up what resembles it."""
-        return self.words[0] if len(self.words) == 1 else ""
 
 
 def fold(text: str) -> str:
@@ -209,7 +203,7 @@ def shortened(query: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the folded words of a text, in order; a run without spaces is one word."""
-    return [token for _, _, tokens, _ in _scan(text) for token in tokens[:1]]
+    return [token for _, _, tokens in _scan(text) for token in tokens[:1]]
 
 
 def index_terms(text: str, lang: str) -> tuple[str, str]:
@@ -223,23 +217,12 @@ def index_terms(text: str, lang: str) -> tuple[str, str]:
 
 def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
     """Return what to look for, stemmed in every language that the index holds."""
-    terms: dict[tuple[str, ...], Term] = {}
-    chain: list[str] = []
-    after, parts = -2, 0
-    for kind, raw, tokens, (start, end) in _scan(query):
-        joined = after >= 0 and kind == "word" and _JOINT.fullmatch(query[after:start]) is not None
-        if not joined:
-            _add_chain(terms, chain, parts)
-            chain, parts = [], 0
-        if len(chain) <= MAX_TOKEN:
-            chain = [*chain, *tokens]
-        parts += 1
-        after = end if kind == "word" else -2
+    terms: dict[str, Term] = {}
+    for kind, raw, tokens in _scan(query):
         for term in _token_terms(kind, raw, tokens, langs):
-            terms.setdefault(term.words + (() if term.words else term.stems), term)
+            terms.setdefault(term.plain or term.stems[0], term)
         if len(terms) >= MAX_QUERY_WORDS:
             break
-    _add_chain(terms, chain, parts)
     return _with_stops(list(terms.values()), _acronyms(query))
 
 
@@ -267,22 +250,14 @@ def skeleton(word: str) -> str:
     return _VOWELS.sub("", word)
 
 
-def _add_chain(terms: dict[tuple[str, ...], Term], chain: list[str], parts: int) -> None:
-    if parts > 1 and len(chain) <= MAX_TOKEN:
-        terms.setdefault(tuple(chain), Term(tuple(chain)))
-
-
 def _token_terms(kind: str, raw: str, tokens: list[str], langs: Sequence[str]) -> Iterator[Term]:
     """Yield the terms of one token of a query: the whole first, then what it is made of."""
     if kind == "run":
-        yield Term(tuple(tokens))
-        yield from (Term((), (pair,)) for pair in dict.fromkeys(_pairs(raw)))
+        yield from (Term("", (pair,)) for pair in _pairs(raw))
         return
     whole, *parts = tokens
-    yield Term((whole,), _stems_in(whole if parts else raw, langs))
-    if parts:
-        yield Term(tuple(parts))
-        yield from (Term((part,), _stems_in(part, langs)) for part in parts if len(part) > 1)
+    yield Term(whole, _stems_in(whole if parts else raw, langs))
+    yield from (Term(part, _stems_in(part, langs)) for part in parts if len(part) > 1)
 
 
 def _stem_language(word: str, lang: str) -> str:
@@ -337,12 +312,12 @@ def _indexed(kind: str, raw: str, lang: str) -> tuple[str, str]:
     return " ".join(found), " ".join(stemmed)
 
 
-def _scan(text: str) -> Iterator[tuple[str, str, list[str], tuple[int, int]]]:
-    """Yield (kind, raw, tokens of the `words` column, span) for each token of a text."""
+def _scan(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield (kind, raw, tokens of the `words` column) for each token of a text."""
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "word"
         for piece, tokens in _pieces(kind, match.group()):
-            yield kind, piece, tokens, match.span()
+            yield kind, piece, tokens
 
 
 def _pieces(kind: str, raw: str) -> Iterator[tuple[str, list[str]]]:

@@ -90,13 +90,11 @@ def telling_terms(terms: Sequence[Term]) -> list[Term]:
     has words: a single character of another may be one.
     """
 
-    def is_lone(term: Term) -> bool:
-        return bool(term.words) and all(
-            (len(word) == 1 and word < LETTERS_UNTIL) or _EMOJI.fullmatch(word)
-            for word in term.words
-        )
+    def is_lone(word: str) -> bool:
+        return (len(word) == 1 and word < LETTERS_UNTIL) or bool(_EMOJI.fullmatch(word))
 
-    return [one for one in terms if not (one.stop or one.plain in small_words() or is_lone(one))]
+    kept = (one for one in terms if not (one.stop or one.plain in small_words()))
+    return [one for one in kept if not is_lone(one.plain)]
 
 
 @lru_cache(maxsize=2048)

@@ -1,4 +1,4 @@
-"""What git ignores, told without git."""
+"""A linked folder: which files are taken, what git ignores (told without git), how they are cut."""
 
 from __future__ import annotations
 
@@ -6,11 +6,94 @@ import os
 import random
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from vaultmind.index.linked import FolderRules
+from vaultmind.index.linked import (
+    FolderRules,
+    NamedLines,
+    cut_code,
+    cut_plainly,
+    named_text,
+    shape_of,
+)
+from vaultmind.planner.records import code_spans
+
+CODE = '''"""A shop."""
+
+import json
+
+
+class Cart:
+    """What is bought."""
+
+    def add(self, item):
+        return item
+
+
+def total(cart):
+    return sum(cart)
+'''
+
+
+def halves(path: str, text: str) -> Sequence[NamedLines]:
+    return [(1, 4, ""), (5, 11, "Cart"), (12, 14, "total")]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("cutter", [cut_plainly, code_spans])
+def test_every_line_that_says_something_is_in_one_chunk(cutter: object, end: str) -> None:
+    text = (CODE * 20).replace("\n", end)
+    draft = cut_code("src/shop.py", text, cutter)  # type: ignore[arg-type]
+    lines = [line for chunk in draft.chunks for line in chunk.text.split("\n") if line.strip()]
+    assert lines == [line for line in text.split(end) if line.strip()]
+
+
+def test_a_name_brings_up_its_lines_or_those_of_what_holds_it() -> None:
+    assert (named_text("a.py", CODE, "total", halves) or "").startswith("def total")
+    assert (named_text("a.py", CODE, "Cart.add", halves) or "").startswith("class Cart")
+    assert named_text("a.py", CODE, "Missing", halves) is None
+
+
+SHAPES = {
+    "code": "src/cart.py web/App.TSX Dockerfile deploy/Makefile CMakeLists.txt",
+    "note": "README.md",
+    "text": "LICENSE bin/run docs/index.rst",
+    "data": "package.json requirements.txt",
+    None: "logo.png app.min.js app.js.map data.sqlite3",
+}
+
+
+def test_a_name_says_what_a_file_is() -> None:
+    for shape, paths in SHAPES.items():
+        assert {shape_of(path) for path in paths.split()} == {shape}
+
+
+SECRETS = (
+    ".env", ".env.local", "deploy/.env", "server.pem", "keys/tls.KEY", "id_rsa", "id_ed25519.pub",
+    "secrets/db.yml", "config/credentials.json", "infra/terraform.tfstate", "infra/prod.tfvars",
+    "config/secrets.yaml", ".ssh/config", ".git/config", ".aws/credentials", ".npmrc",
+    "service-account-prod.json", "android/release.keystore",
+)  # fmt: skip
+
+
+def test_a_secret_is_never_taken_whatever_git_says(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("".join(f"!{path}\n" for path in SECRETS) + "!*\n")
+    rules = FolderRules(tmp_path)
+    assert all(map(rules.excluded, SECRETS)) and not rules.faults
+
+
+def test_obsidians_excluded_files_hold_where_the_folder_is_a_vault(tmp_path: Path) -> None:
+    (tmp_path / ".obsidian").mkdir()
+    (tmp_path / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["Private/", "/(a+)+b/"]}')
+    rules = FolderRules(tmp_path)
+    assert rules.excluded("Private/diary.md")
+    assert not rules.excluded("Public/diary.md")
+    assert len(rules.faults) == 1
+
 
 NAMES = ("a", "b", "ab", "foo", "foo.py", "x.log", "doc", "keep", "b.txt", ".hid", "A", " sp")
 PARTS = (
