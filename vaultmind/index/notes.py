@@ -23,7 +23,7 @@ from vaultmind.types import Chunk, Fault, Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
 from vaultmind.vault.oneline import unescape
-from vaultmind.vault.parts import COMMENT, block_spans, bullets
+from vaultmind.vault.parts import COMMENT, bullets
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.transcript import parse_session
@@ -316,10 +316,10 @@ def chunk_summary(path: str, text: str) -> Chunked:
     for section in _sections(note, text):
         at = section.start
         parts: list[tuple[Span, str]] = []
-        for block, (start, end) in block_spans(note):
-            if at <= start and end <= section.own_end:
-                parts += [((at, start), ""), ((start, block.end), f"#^{block.id}")]
-                at = end
+        for block in note.blocks:
+            if at <= block.start and block.stop <= section.own_end:
+                parts += [((at, block.start), ""), ((block.start, block.end), f"#^{block.id}")]
+                at = block.stop
         for part, anchor in (*parts, ((at, section.own_end), "")):
             for span in split(text, part, SUMMARY_TARGET):
                 chunk = _section_chunk(text, note, title, section, span)
