@@ -48,7 +48,7 @@ def known_of(columns: Columns, vault: Vault) -> dict[int, object]:
         name: list(getattr(columns, name)) for name in ("speakers", "langs", "agents", "files")
     }
     words = {
-        term: {rowid_of[int(slot)] for slot in columns.postings(term).slots}
+        term: {rowid_of[int(slot)] for slot in columns.postings(term)["slot"]}
         for term in ("oven", "bread", "rye", "coin", "anna")
     }
     links = columns.links(slots).tolist()
