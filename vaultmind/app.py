@@ -42,12 +42,12 @@ from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
-from vaultmind.session.requests import Requests, Unkept
+from vaultmind.session.requests import Requests
 from vaultmind.session.show import Shown, show
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
-from vaultmind.types import Caller, Hit, Kind, Message, SearchRequest
+from vaultmind.types import Caller, Hit, Kind, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths, agent_name
 
@@ -166,14 +166,8 @@ class App:
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
         self.talks = Conversations(self.reader, self.gate, self.tombstones.hidden, config)
-        logged = Unkept(self.reader, self.gate.hide_request).look
-
-        def grew(agent: str, session: str, messages: Sequence[Message]) -> None:
-            self.talks.heard(agent, session)
-            logged(agent, session, messages)
-
-        erased = self.tombstones.erased
-        told = Listeners(hides, self._device_name, self._ended, grew, logged, erased)
+        grew, erased = self.talks.heard, self.tombstones.erased
+        told = Listeners(hides, self._device_name, self._ended, grew, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
         self.capture = Capture(self.sessions, self.gate.keeps_records, clock)
 
@@ -221,7 +215,7 @@ class App:
         self._started = False
         self.consolidation.stop()
         self.learning.close()
-        self.capture.close()
+        self.capture.close(finish=False)
         self.minion.close()  # first of all that may wait for a model
         self.consolidation.close()
         self.watching.close()
@@ -232,8 +226,6 @@ class App:
         self.noticing.close()
         self.following.close()
         self.overlooking.close()
-        if "planner" in self.__dict__:
-            self.planner.close()
         self.sources.close()
         self.index.close()
         self._models.close()

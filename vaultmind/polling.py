@@ -1,4 +1,5 @@
-"""Threads that look at files of the memory again and again, as long as the app runs.
+"""Threads that work as long as the app runs: some look at files again and again, some do what they
+are told.
 
 A stamp needs no file events, works on network drives and costs nothing to speak of.
 """
@@ -9,8 +10,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
-from vaultmind.errors import VaultMindError
+from vaultmind.errors import NotAllowed, VaultMindError
 from vaultmind.vault.files import FileStat
 
 POLL_SECONDS = 0.3
@@ -92,3 +95,41 @@ def when_changed(
             again_at = time.monotonic() + EXPIRY_SECONDS
 
     return look
+
+
+def quietly(job: Callable[[], object]) -> None:
+    """Do one thing; a fault is logged, and must not keep the next thing from being done."""
+    try:
+        job()
+    except NotAllowed as error:
+        log.debug("nothing is kept: %s", error)
+    except Exception as error:
+        is_ours = isinstance(error, VaultMindError | OSError)
+        log.warning("something could not be written down: %s", error, exc_info=not is_ours)
+
+
+class Worker:
+    """Does in the background what it is told, in order; whoever tells it goes on at once."""
+
+    def __init__(self, name: str) -> None:
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix=name)
+
+    def then(self, job: Callable[[], object]) -> Future[None]:
+        """Do something once all that was told before is done; nothing once it is closed."""
+        try:
+            return self._worker.submit(quietly, job)
+        except RuntimeError:
+            done: Future[None] = Future()
+            done.set_result(None)
+            return done
+
+    def wait(self, seconds: float) -> bool:
+        """Return once all that was told is done; False where that takes longer."""
+        done = self.then(lambda: None)
+        with suppress(TimeoutError):
+            done.result(seconds)
+        return done.done()
+
+    def close(self, *, finish: bool = True) -> None:
+        """Stop; unless it is to `finish`, after what it does just now."""
+        self._worker.shutdown(wait=True, cancel_futures=not finish)

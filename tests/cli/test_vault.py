@@ -23,6 +23,28 @@ def test_a_check_of_a_copy_reads_every_note_first(tmp_path: Path) -> None:
     assert "Daily/99z.md" in told["index"]["what"]
 
 
+def test_what_claude_and_chatgpt_keep_of_somebody_is_suggested_and_nothing_more(
+    machine: Machine, tmp_path: Path
+) -> None:
+    memory = "**Work context**\n\nAnna runs a bakery called Zeppelin. She prefers short answers."
+    claude = tmp_path / "memories.json"
+    claude.write_text(
+        json.dumps([{"conversations_memory": memory, "project_memories": {}}]), "utf-8"
+    )
+    about = {"about_user_message": "I bake in Gdynia.", "about_model_message": "Use metric units."}
+    chatgpt = tmp_path / "export.zip"
+    with zipfile.ZipFile(chatgpt, "w") as archive:
+        archive.writestr("conversations.json", "[]")
+        archive.writestr("user.json", json.dumps({"id": "u", "custom_instructions": about}))
+    for path, words in ((claude, "Zeppelin"), (chatgpt, "Gdynia"), (claude, "Zeppelin")):
+        done = run(machine, "import", str(path), "--json")
+        assert (done.code, done.json["suggested"], done.json["sessions"]) == (0, 2, 0)
+        waiting = (machine.vault / "VaultMind/Suggestions.md").read_text("utf-8")
+        assert waiting.count(words) == 1 and "Work context" not in waiting
+    brain = machine.vault / "VaultMind/agents/main/memory/brain.md"
+    assert not brain.exists() or "Zeppelin" not in brain.read_text("utf-8")
+
+
 def test_a_bundle_starts_this_installation_for_the_vault_that_is_chosen(
     machine: Machine, tmp_path: Path
 ) -> None:

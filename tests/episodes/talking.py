@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from vaultmind.episodes.types import Episode, Event
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import find
 from vaultmind.serve.ops import hooks
-from vaultmind.session import uses
+from vaultmind.session import spool, uses
 from vaultmind.types import Caller
 
 CALLER = Caller("agent", "main", "claude-code")
@@ -100,9 +99,9 @@ class Talk:
             given["tool_response"] = answered or {}
         use = uses.reduced(given, event)
         if use is not None:
-            told = json.loads(json.dumps({**use, "session_id": self.session,
-                                          "transcript_path": str(self.script.path)}))  # fmt: skip
-            hooks.after_tool(self.app, Call(self.caller), **find("after_tool").check(told))
+            told = {**use, "session_id": self.session, "transcript_path": str(self.script.path)}
+            spool.leave(str(self.app.config.state_dir), {"agent": self.caller.agent, **told})
+            hooks.catch_up_hooks(self.app)
         return use
 
     def reads(self, name: str) -> None:

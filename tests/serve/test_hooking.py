@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, write_vault
-from tests.session.transcripts import Script
+from tests.session.transcripts import Script, left_in
 from tests.waiting import until
 from vaultmind.app import App, open_app
 from vaultmind.errors import BadArgument
@@ -106,15 +107,15 @@ def leave(app: App, script: Script, *, source: str = "", end: bool = False) -> N
 
 
 def waiting(app: App) -> list[dict[str, Any]]:
-    return spool.waiting(str(app.config.state_dir))
+    return left_in(app.config.state_dir)
 
 
 def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_given_then(
     app: App, script: Script, tmp_path: Path
 ) -> None:
     other = Script(tmp_path / "projects/p/other.jsonl", "other")
-    for number in range(200):
-        other.user(f"Sentence number {number} of a long talk. " + "And more words. " * 10)
+    for number in range(30):
+        other.user(f"Sentence number {number} of a long talk.")
     leave(app, other, source="startup", end=True)
     leave(app, script, source="startup")
     told = tell(app, script, "UserPromptSubmit", prompt="Hello")
@@ -122,7 +123,7 @@ def test_what_a_hook_left_is_made_up_for_with_the_next_one_and_its_start_is_give
     assert "You are Main" not in tell(app, script, "UserPromptSubmit", prompt="Hello")["context"]
     until(lambda: not waiting(app))
     session = app.sessions.heads("main")[0].id
-    assert len(messages(app, session)) == 200
+    assert len(messages(app, session)) == 30
     assert parse_meta(text_of(app, session)).state == "ended"
 
 
@@ -146,8 +147,13 @@ def test_nothing_left_is_so_odd_that_it_keeps_the_others(app: App, script: Scrip
     assert app.sessions.heads("main")
 
 
-def test_another_s_file_or_a_link_is_refused(app: App, script: Script, tmp_path: Path) -> None:
-    link = tmp_path / "link.jsonl"
+def test_links_pipes_and_folders_are_refused_without_waiting(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    link, pipe, folder = (tmp_path / f"{name}.jsonl" for name in ("link", "pipe", "folder"))
     link.symlink_to(script.path)
-    with pytest.raises(BadArgument, match="transcript_path"):
-        tell(app, script, "Stop", transcript_path=str(link))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for path in (link, pipe, folder):
+        with pytest.raises(BadArgument, match="transcript_path"):
+            tell(app, script, "Stop", transcript_path=str(path))

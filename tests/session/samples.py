@@ -60,5 +60,5 @@ class EveryMessage:
         return [
             (MessageRef(agent, session, m.message.block, m.message.id), m.message.text)
             for session in session_ids(self._reader.paths, agent)
-            for m in read_session(self._reader, self._reader.paths, agent, session)[1].messages
+            for m in read_session(self._reader, agent, session)[1].messages
         ][:limit]

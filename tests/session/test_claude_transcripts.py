@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
-from vaultmind.errors import BadArgument
-from vaultmind.session.transcripts import CALLED, Line, Place, parse_line, read_on
+from vaultmind.session.transcripts import CALLED, Line, parse_line
 from vaultmind.types import Message
 
 NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)
@@ -27,7 +25,7 @@ def script(tmp_path: Path) -> Script:
 
 def read(script: Script) -> list[Message]:
     tools: dict[str, str] = {}
-    lines = [parse_line(raw, tools, NOW, UTC) for raw in script.path.read_bytes().splitlines()]
+    lines = [parse_line(raw, tools, NOW) for raw in script.path.read_bytes().splitlines()]
     return [message for line in lines for message in line.messages]
 
 
@@ -51,7 +49,7 @@ def test_what_both_say_and_a_tool_s_name_with_200_characters_are_taken(script: S
         ("assistant", "", "230 degrees."),
     ]
     assert (said[0].id, said[0].how) == (asked, "captured")
-    assert said[0].time == "2026-02-20T10:00:05+00:00"
+    assert datetime.fromisoformat(said[0].time) == datetime(2026, 2, 20, 10, 0, 5, tzinfo=UTC)
 
 
 def test_a_compaction_is_seen_and_its_summary_left_out(script: Script) -> None:
@@ -77,14 +75,3 @@ def test_no_line_breaks_it(value: Any, kind: str) -> None:
     for raw in (json.dumps(record).encode(), json.dumps({"type": kind, "message": value}).encode()):
         assert isinstance(parse_line(raw + b' "user"', {}, NOW), Line)
         assert isinstance(parse_line(raw, {}, NOW), Line)
-
-
-def test_links_pipes_and_folders_are_refused_without_waiting(tmp_path: Path) -> None:
-    (tmp_path / "talk.jsonl").write_bytes(b"one\ntwo\n")
-    link, pipe, folder = (tmp_path / f"{name}.jsonl" for name in ("link", "pipe", "folder"))
-    link.symlink_to(tmp_path / "talk.jsonl")
-    os.mkfifo(pipe)
-    folder.mkdir()
-    for path in (link, pipe, folder):
-        with pytest.raises(BadArgument, match="transcript_path"):
-            read_on(path, Place(), 1_000_000)

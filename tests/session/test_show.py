@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.session.samples import Files
-from vaultmind.session.show import Shown, show
+from vaultmind.session.show import show
 from vaultmind.types import PERSON
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -20,25 +20,13 @@ BRAIN = """## Użytkownik
 """
 
 
-def shown_of(reader: VaultReader) -> Shown:
-    return show(reader, "Main", PERSON, shows=lambda path, caller: True)
-
-
 def test_facts_stand_by_section_and_the_files_that_are_there_are_named(
     files: Files, paths: VaultPaths, reader: VaultReader
 ) -> None:
     files.append(paths.brain("main"), BRAIN)
     files.append(paths.archive("main"), "- Dawny fakt\n- Drugi\n")
-    shown = shown_of(reader)
+    shown = show(reader, "Main", PERSON, shows=lambda path, caller: True)
     headings = [(part.section, part.heading) for part in shown.sections]
     assert headings == [("user", "Użytkownik"), ("current", "Bieżące"), (None, "Moje sprawy")]
     assert shown.sections[0].facts[0].text == "Mieszka w Krakowie"
     assert shown.files == (paths.brain("main"), paths.archive("main"))
-
-
-def test_a_brain_that_cannot_be_read_is_named(
-    files: Files, paths: VaultPaths, reader: VaultReader
-) -> None:
-    files.append(paths.brain("main"), "<<<<<<< a\n=======\n>>>>>>> b\n")
-    (brain,) = shown_of(reader).notes
-    assert "merge markers" in brain

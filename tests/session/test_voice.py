@@ -187,7 +187,7 @@ def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> 
     said = "Off the record: I can't stand my boss"
     desk.capture("I have a new bike", "c1")
     desk.capture(said, "c2")
-    assert desk.say(said, "c2").outcome.hidden_messages == 1
+    desk.say(said, "c2")
     assert desk.hidden() == [said]
 
 

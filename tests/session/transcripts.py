@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from vaultmind.session import spool
+
 COMMON = {
     "userType": "external",
     "entrypoint": "cli",
@@ -83,3 +85,9 @@ class Script:
         """Write the beginning of a line."""
         with self.path.open("ab") as file:
             file.write(text.encode())
+
+
+def left_in(state_dir: Path) -> list[dict[str, Any]]:
+    """Return the events of hooks that nobody has seen to yet."""
+    files = sorted(state_dir.glob(f"{spool.NAME}*"))
+    return [event for file in files for event in spool.events(str(file))]

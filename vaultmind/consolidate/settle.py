@@ -258,18 +258,15 @@ def with_about(text: str, about: Sequence[str], language: str, max_tokens: int) 
     is room. At least one bullet is kept.
     """
     ours = {headings(code)["about"].casefold() for code in LANGUAGES}
-    body, room = f"## {headings(language)['about']}", True
-    sections = [part.splitlines() for part in re.split(r"(?m)^#+ ", text)[1:]]
-    others = [one for one in sections if one[0].strip().casefold() not in ours]
-    for item in about:
-        longer = f"{body}\n- {item}"
-        room = room and (item is about[0] or count(plain_text(longer)) <= max_tokens)
-        body = longer if room else body
-    for title, *lines in others:
-        section = f"\n\n## {title}"
-        for line in (one for one in lines if one.startswith("- ")):
-            if count(plain_text(f"{body}{section}\n{line}")) <= max_tokens:
-                body, section = f"{body}{section}\n{line}", ""
+    wanted = [(headings(language)["about"], f"- {item}") for item in about]
+    for title, *lines in (part.splitlines() for part in re.split(r"(?m)^#+ ", text)[1:]):
+        if title.strip().casefold() not in ours:
+            wanted += [(title, line) for line in lines if line.startswith("- ")]
+    body = last = ""
+    for title, line in wanted:
+        longer = f"{body}\n{line}" if title == last else f"{body}\n\n## {title}\n{line}".lstrip()
+        if not body or count(plain_text(longer)) <= max_tokens:
+            body, last = longer, title
     return body
 
 
@@ -364,7 +361,7 @@ class Reported:
         if not session:
             return [], True
         reader, hides = self._by.reader, self._by.hides
-        file, transcript = read_session(reader, reader.paths, agent, session)
+        file, transcript = read_session(reader, agent, session)
         shown = recallable(agent, file.path, file.text, hides, transcript=transcript)
         kept_out = unkept([one for one, _ in shown])
         said = [one for at, (one, _) in enumerate(shown) if at not in kept_out]

@@ -60,10 +60,12 @@ class Tables:
         self.changes = 0
         """Grows whenever what is said of an episode that is over becomes other."""
         self.has_followed = False
+        self._connection = sqlite3.connect(":memory:")
+        """Until the file is open."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                self._connection = self._connect()
+                self._connect()
             except sqlite3.DatabaseError as error:
                 self._begin_anew(error)
         except (OSError, sqlite3.Error) as error:
@@ -243,8 +245,9 @@ class Tables:
                     self._begin_anew(error)
                 raise self._unavailable(error) from error
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> None:
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        self._connection = connection
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
             connection.execute(f"PRAGMA {pragma}")
         (made,) = connection.execute("PRAGMA user_version").fetchone()
@@ -254,15 +257,15 @@ class Tables:
         if not tables:
             schema = (resources("vaultmind.episodes") / "schema.sql").read_text("utf-8")
             connection.executescript(f"{schema}PRAGMA user_version = {VERSION};")
-        return connection
 
     def _begin_anew(self, error: sqlite3.Error) -> None:
         """Delete a file that cannot be used, and begin another: the notes fill it."""
         log.warning("%s is begun anew (%s): the notes fill it", self._path, error)
+        self.close()  # first: closed later, it would take away the log of the next
         for part in ("", "-wal", "-shm"):
             Path(f"{self._path}{part}").unlink(missing_ok=True)
         self.changes, self.has_followed = self.changes + 1, False
-        self._connection = self._connect()
+        self._connect()
 
     def _unavailable(self, error: Exception) -> IndexUnavailable:
         return IndexUnavailable(

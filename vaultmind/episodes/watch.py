@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -22,7 +20,8 @@ from typing import Protocol
 from vaultmind.episodes.note import can_keep
 from vaultmind.episodes.recorder import Episodes
 from vaultmind.episodes.types import Change, Episode, Event, TaskMark, seconds_of
-from vaultmind.errors import NotAllowed, NotFound, VaultMindError
+from vaultmind.errors import NotFound
+from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
 from vaultmind.types import Caller
 
@@ -41,7 +40,7 @@ log = logging.getLogger(__name__)
 class Use:
     """A tool's use, as the hook tells of it. Paths are absolute, and not looked at yet."""
 
-    time: str
+    time: datetime
     cwd: str = ""
     reads: tuple[str, ...] = ()
     edits: tuple[str, ...] = ()
@@ -138,7 +137,7 @@ class Talk:
     ids: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_IDS))
 
 
-class Watching:
+class Watching(Worker):
     """Follows conversations by what hooks tell of them. One thread does it all, in order."""
 
     def __init__(
@@ -150,7 +149,7 @@ class Watching:
         self._tasks = tasks
         self._clock = clock
         self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="watching")
+        super().__init__("watching")
 
     # --- what hooks tell; each returns at once ----------------------------------------------
 
@@ -158,11 +157,9 @@ class Watching:
         """Take notice of what the person asked for."""
         self.then(lambda: self._prompted(self._talk(caller, session), words, cwd, when))
 
-    def used(
-        self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str
-    ) -> Future[None]:
+    def used(self, caller: Caller, session: str, use: Use, asked: Callable[[], str] = str) -> None:
         """Take notice of a tool's use; `asked` finds the last prompt where none was told."""
-        return self.then(lambda: self._used(self._talk(caller, session), use, asked))
+        self.then(lambda: self._used(self._talk(caller, session), use, asked))
 
     def paused(self, caller: Caller, session: str) -> None:
         """Make up for what the hooks of a turn did not see: it is over."""
@@ -195,26 +192,6 @@ class Watching:
 
         self.then(forget)
         self.wait(CATCH_UP_SECONDS)
-
-    def wait(self, seconds: float) -> bool:
-        """Return once all that was told is done; False where that takes longer."""
-        told = self.then(lambda: None)
-        with suppress(TimeoutError):
-            told.result(seconds)
-        return told.done()
-
-    def close(self) -> None:
-        """Finish what was told, and stop."""
-        self._worker.shutdown(wait=True)
-
-    def then(self, job: Callable[[], object]) -> Future[None]:
-        """Do something once all that was told before is done; nothing once it is closed."""
-        try:
-            return self._worker.submit(_quietly, job)
-        except RuntimeError:
-            done: Future[None] = Future()
-            done.set_result(None)
-            return done
 
     # --- a conversation ---------------------------------------------------------------------
 
@@ -254,8 +231,8 @@ class Watching:
             talk.prompt = asked()
         events: defaultdict[str, list[Event]] = defaultdict(list)
         for place, event in _events_of(use, self._holding):
-            work = self._work(talk, place, datetime.fromisoformat(use.time))
-            work.used_at = self._clock().timestamp()
+            work = self._work(talk, place, use.time)
+            work.used_at = max(work.used_at, use.time.timestamp())
             events[place.name] += [event] if event else []
         for name, some in events.items():
             self._add(talk, talk.works[name], some)
@@ -263,7 +240,7 @@ class Watching:
     def _settle_turn(self, talk: Talk) -> None:
         """Settle a conversation's turn in each source."""
         for work in talk.works.values():
-            _quietly(partial(self._settle, talk, work))
+            quietly(partial(self._settle, talk, work))
 
     def _paused(self, talk: Talk, told: datetime) -> None:
         self._settle_turn(talk)
@@ -321,7 +298,7 @@ class Watching:
 
     def _end(self, talk: Talk, episode: Episode) -> None:
         end = partial(self._records.judge, episode.name, "unknown", "", talk.caller, ends=True)
-        _quietly(end)
+        quietly(end)
 
     def _settle(self, talk: Talk, work: Work) -> None:
         """Take what the hooks of a turn did not see: files that differ since, and commits.
@@ -374,7 +351,7 @@ def _events_of(use: Use, holding: Holding) -> Iterator[tuple[Watched, Event | No
     """Yield the sources that a use was on, with each event; without one for what is not shown."""
     tokens = use.chars // CHARS_PER_TOKEN // max(1, len(use.reads))
     change: Change = "added" if use.made else "modified"
-    event = Event("read", use.time, how="hook")
+    event = Event("read", use.time.isoformat(timespec="seconds"), how="hook")
     hit = replace(event, kind="hit", text=use.query)
     about = (
         (use.reads, replace(event, tokens=tokens)),
@@ -391,14 +368,3 @@ def _events_of(use: Use, holding: Holding) -> Iterator[tuple[Watched, Event | No
             went, _, program = run.partition(" ")
             ok = {"yes": True, "no": False}.get(went)
             yield here, replace(event, kind="run", text=program, ok=ok) if program else None
-
-
-def _quietly(job: Callable[[], object]) -> None:
-    """Do one thing; what goes wrong with it must not keep the next from being done."""
-    try:
-        job()
-    except NotAllowed as error:
-        log.debug("nothing is kept of what was done: %s", error)
-    except Exception as error:  # one hook's fault
-        is_ours = isinstance(error, VaultMindError | OSError)
-        log.warning("what was done could not be written down: %s", error, exc_info=not is_ours)

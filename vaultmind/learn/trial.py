@@ -194,10 +194,8 @@ def tried(
     the new ones. At least one case must be there; of too few there is no trial that could be
     passed. Nor is there one on what was there at the time until which all is `seen`.
     """
-    before, after = (
-        defaultdict[Hashable, list[Marks]](list),
-        defaultdict[Hashable, list[Marks]](list),
-    )
+    before: defaultdict[Hashable, list[Marks]] = defaultdict(list)
+    after: defaultdict[Hashable, list[Marks]] = defaultdict(list)
     learnt, weights = learner.cases, None
     for learnt, later in rounds(learner.cases, seen):
         weights = learner.learn(learnt)

@@ -7,24 +7,22 @@ in the background, so that whoever waits for an answer never waits for a long fi
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
 from vaultmind.session.files import Pipe, time_or_none
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
-from vaultmind.session.transcripts import Place, check_transcript, parse_line, read_on
+from vaultmind.session.transcripts import Place, parse_line, read_on
 from vaultmind.types import Caller, Message
 from vaultmind.vault.paths import agent_name, named_like
 from vaultmind.vault.transcript import PIPE
@@ -41,16 +39,6 @@ NEWEST = 12
 OUT_OF_ORDER = timedelta(minutes=2)
 """A host may write a line this much later than the time that it bears."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
-log = logging.getLogger(__name__)
-
-
-class Taken(NamedTuple):
-    """What one look at a transcript came to."""
-
-    new: int = 0
-    """Messages that were written down."""
-    more: bool = False
-    """Whether there is more, which follows in the background."""
 
 
 @dataclass(slots=True, eq=False)
@@ -78,7 +66,7 @@ class HostTalk:
     """Why a start context is due; empty where none is."""
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def given(self, part: Part) -> None:
         """Keep what the host was answered with."""
@@ -89,14 +77,16 @@ class HostTalk:
         """Keep that the host has nothing of what was said or given before it any more."""
         self.held, self.shown, self.compacted = set(), [], True
 
+    def is_in(self, folder: str) -> None:
+        """Keep what people call the folder that they work in, but for their home, of the first:
+        a conversation may go to others in the course of it.
+        """
+        names = [one for one in re.split(r"[\\/]", folder) if one]
+        if names and not self.caller.project and folder != str(Path.home()):
+            self.caller = replace(self.caller, project=names[-1])
 
-def project_of(folder: str) -> str:
-    """Return what people call the folder that they work in; empty for their home."""
-    names = [one for one in re.split(r"[\\/]", folder) if one]
-    return names[-1] if names and folder != str(Path.home()) else ""
 
-
-class Capture:
+class Capture(Worker):
     """Takes transcripts down. Any thread; one look at a conversation at a time."""
 
     def __init__(
@@ -105,25 +95,24 @@ class Capture:
         keeps_records: Callable[[str], bool],
         clock: Clock,
     ) -> None:
+        super().__init__("capture")
         self._sessions, self._keeps_records = sessions, keeps_records
         self._clock = clock
         self._talks: dict[tuple[str, str], HostTalk] = {}
-        self._lock = threading.Lock()
-        self._background = ThreadPoolExecutor(1, thread_name_prefix="capture")
 
-    def talk(self, agent: str, session_id: str, path: str) -> HostTalk:
+    def talk(self, agent: str, session_id: str, path: str, folder: str = "") -> HostTalk:
         """Return what is known of a conversation; a new one where nothing is.
 
-        `session_id` is what the host calls it. Raises BadArgument.
+        `session_id` is what the host calls it, `folder` where it is held. Raises BadArgument.
         """
         if not _SESSION.fullmatch(session_id):
             raise BadArgument("session_id", session_id, "letters, digits, '-' and '_', up to 100")
-        key, file = (agent_name(agent), f"{HOST}:{session_id}"), check_transcript(path)
-        with self._lock:
-            talk = self._talks.get(key)
-            if talk is None or talk.path != file:
-                talk = self._talks[key] = HostTalk(*key, file, Caller("agent", key[0], HOST))
-            return talk
+        key, file = (agent_name(agent), f"{HOST}:{session_id}"), Path(path)
+        talk = self._talks.setdefault(key, HostTalk(*key, file, Caller("agent", key[0], HOST)))
+        if talk.path != file:
+            talk = self._talks[key] = HostTalk(*key, file, talk.caller)
+        talk.is_in(folder)
+        return talk
 
     def joined(self, caller: Caller, pipe: Pipe) -> Caller:
         """Return who calls by a pipe, with the conversation that they are in.
@@ -137,27 +126,34 @@ class Capture:
         conversation = hosts if hosts and running else f"{PIPE}{pipe.name}"
         return replace(caller, conversation=conversation, project=project)
 
-    def take(self, talk: HostTalk, max_bytes: int = AT_A_TIME_BYTES, *, wait: bool = True) -> Taken:
-        """Write down what a transcript says that was not read yet, of a long one the beginning.
+    def begins(self, talk: HostTalk, source: str) -> None:
+        """Make ready for what the host begins: anew, after a pause, emptied or compacted."""
+        talk.ends, talk.owed = False, source
+        if source in ("clear", "compact"):
+            talk.let_go()
 
-        Without `wait` it is left to whoever reads the same transcript just now. Nothing is
-        written for an agent whose conversations are not kept. A host may name a file that it has
-        not made yet. Raises BadArgument for a file that is none of this user's.
+    def take(self, talk: HostTalk, max_bytes: int = AT_A_TIME_BYTES) -> int:
+        """Write down what a transcript has grown by, of much the beginning; the rest follows in the
+        background, where it may be read just now. Return how many messages are new.
+
+        Nothing is written for an agent whose conversations are not kept. A host may name a file
+        that it has not made yet. Raises BadArgument for a file that is none of this user's.
         """
-        if not talk.lock.acquire(blocking=wait):
-            return Taken(more=True)
-        try:
-            taken = self._piece(talk, max_bytes)
-        finally:
-            talk.lock.release()
-        if taken.more:
-            self.later(partial(self.finish, talk))
-        return taken
+        new, more = 0, True
+        if talk.lock.acquire(blocking=False):
+            try:
+                new, more = self._read(talk, max_bytes)
+            finally:
+                talk.lock.release()
+        if more:
+            self.then(partial(self.finish, talk))
+        return new
 
     def finish(self, talk: HostTalk) -> None:
         """Write down all that a transcript says."""
-        while self._piece(talk, AT_A_TIME_BYTES).more:
-            pass
+        with talk.lock:
+            while self._read(talk, AT_A_TIME_BYTES)[1]:
+                pass
 
     def catch_up(self) -> None:
         """Write down what running conversations have grown by.
@@ -165,104 +161,67 @@ class Capture:
         What is to be forgotten is known by where it stands: what is taken down later would bring
         it back.
         """
-        with self._lock:
-            talks = list(self._talks.values())
-        for talk in talks:
-            try:
-                self.finish(talk)
-            except (VaultMindError, OSError) as error:
-                log.warning("a transcript could not be taken down: %s", error)
+        for talk in list(self._talks.values()):
+            quietly(partial(self.finish, talk))
 
-    def end(self, talk: HostTalk) -> Taken:
-        """Take down what is left of a conversation, then end its session."""
-        talk.ends = True
-        return self.take(talk)
-
-    def begins(self, talk: HostTalk, source: str) -> None:
-        """Make ready for what the host begins: anew, after a pause, emptied or compacted."""
-        talk.ends, talk.owed = False, source
-        if source in ("clear", "compact"):
-            with talk.lock:
-                talk.let_go()
-
-    def later(self, work: Callable[[], object]) -> None:
-        """Do something in the background, after all that was left to it before."""
-
-        def guarded() -> None:
-            try:
-                work()
-            except Exception:  # one conversation's fault must not keep the others from being read
-                log.exception("a transcript could not be taken down")
-
-        with suppress(RuntimeError):  # it was closed: what was not read is read the next time
-            self._background.submit(guarded)
-
-    def close(self) -> None:
-        """Stop reading in the background; what was not read is read the next time."""
-        self._background.shutdown(cancel_futures=True)
-
-    # --- reading ----------------------------------------------------------------------------
-
-    def _piece(self, talk: HostTalk, max_bytes: int) -> Taken:
-        """Write down a piece of a transcript; after the last one a conversation may end."""
-        with talk.lock:
-            taken = self._read(talk, max_bytes)
-            if talk.ends and not taken.more:
-                with self._lock:
-                    self._talks.pop((talk.agent, talk.conversation), None)
-                if self._keeps_records(talk.agent):
-                    name, caller = talk.conversation, talk.caller
-                    self._sessions.end(talk.agent, conversation=name, caller=caller)
-        return taken
-
-    def _read(self, talk: HostTalk, max_bytes: int) -> Taken:
+    def _read(self, talk: HostTalk, max_bytes: int) -> tuple[int, bool]:
+        """Write down a piece of a transcript; return how many messages are new, and whether there
+        is more. After the last piece a conversation may end.
+        """
         try:
             lines, place, more = read_on(talk.path, talk.place, max_bytes)
         except NotFound:
-            return Taken()
-        if place[:2] != talk.place[:2] or place < talk.place or not talk.place.offset:
+            lines, place, more = [], talk.place, False
+        if lines and (place[:2] != talk.place[:2] or place < talk.place or not talk.place.offset):
             talk.held, talk.tools, talk.compacted, talk.skips = set(), {}, False, None
         messages: list[Message] = []
         for raw in lines:
             line = parse_line(raw, talk.tools, self._clock())
             if line.compacted:
                 talk.let_go()
-            messages += line.messages
-            if not talk.caller.project:  # the first: it may go to others in the course of it
-                talk.caller = replace(talk.caller, project=project_of(line.folder))
+            talk.is_in(line.folder)
             talk.held.update(message.id for message in line.messages)
-        new = 0
-        if messages and self._keeps_records(talk.agent):
+            messages += line.messages
+        new, keeps = 0, self._keeps_records(talk.agent)
+        if messages and keeps:
             skips = talk.skips = talk.skips or self._skipping(talk)
             if own := [message for message in messages if not skips(message)]:
                 logged = self._sessions.log_many(
                     talk.agent, own, caller=talk.caller, conversation=talk.conversation
                 )
-                talk.session, new = logged.session, logged.new
+                talk.session, new = logged.session, len(logged.new)
         talk.place = place  # it counts as read only once it is written
-        return Taken(new, more)
+        if talk.ends and not more:
+            self._talks.pop((talk.agent, talk.conversation), None)
+            if keeps:
+                name, caller = talk.conversation, talk.caller
+                self._sessions.end(talk.agent, conversation=name, caller=caller)
+        return new, more
 
     def _skipping(self, talk: HostTalk) -> Callable[[Message], bool]:
         """Return what tells which messages of a transcript, read from its start, are not written.
 
-        Those of another conversation: a host begins one that it resumes or forks with a copy. And
-        those that the person has deleted since they were captured: what was captured last is newer.
+        Those that stand there, or in another conversation: a host begins one that it resumes or
+        forks with a copy. And those that the person has deleted since they were captured: what was
+        captured last is newer.
         """
-        others, own, times = set[str](), set[str](), list[datetime]()
+        seen, times = set[str](), list[datetime]()
         for number, head in enumerate(reversed(self._sessions.heads(talk.agent))):
             is_own = head.is_of(talk.conversation)
             if not is_own and number >= NEWEST:
                 continue
             with suppress(VaultMindError):
-                said = [one.message for one in self._sessions.read(talk.agent, head.id).messages]
-                (own if is_own else others).update(one.id for one in said)
-                captured = [one for one in said if is_own and one.how == "captured"]
-                times += filter(None, (time_or_none(one.time) for one in captured))
+                messages = self._sessions.read(talk.agent, head.id).messages
+                said = [one.message for one in messages if not one.message.asked]
+                seen.update(one.id for one in said)
+                if is_own:
+                    talk.session = talk.session or head.id
+                    captured = (one.time for one in said if one.how == "captured")
+                    times += filter(None, map(time_or_none, captured))
         since = max(times) - OUT_OF_ORDER if times else None
 
         def skips(message: Message) -> bool:
             time = time_or_none(message.time)
-            is_old = bool(since and time and time < since)
-            return message.id in others or (is_old and message.id not in own)
+            return message.id in seen or bool(since and time and time < since)
 
         return skips

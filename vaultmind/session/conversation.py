@@ -6,10 +6,8 @@ folded into the summary: by who asks, or in the background.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -17,6 +15,7 @@ from functools import lru_cache, partial
 from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.gate import Gate
+from vaultmind.polling import Worker
 from vaultmind.redact import mask, private_spans
 from vaultmind.session.files import Shelf, read_text, recallable
 from vaultmind.session.recall import SegmentIndex
@@ -42,7 +41,6 @@ HELD = 8
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
-log = logging.getLogger(__name__)
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
 
@@ -212,7 +210,7 @@ class Conversation:
             self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
 
-class Conversations:
+class Conversations(Worker):
     """Holds conversations as they stand in their files. Safe to use from threads."""
 
     def __init__(
@@ -222,12 +220,12 @@ class Conversations:
         hidden: Hidden,
         config: Config,
     ) -> None:
+        super().__init__("follow")
         self.reader, self.gate, self.hidden, self.config = reader, gate, hidden, config
         self._stopping = threading.Event()
         self._window = Window(config.context.sliding_window, every=config.summary.every)
         """How much stays whole where the background folds."""
         self._shelf = Shelf(reader)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="follow")
         self._conversation = lru_cache(HELD)(partial(Conversation, self))
 
     def view(self, agent: str, session: str = "") -> View | None:
@@ -252,24 +250,18 @@ class Conversations:
 
     def heard(self, agent: str, session: str) -> None:
         """Say that a session has grown: its summary follows in the background."""
-        with suppress(RuntimeError):  # it was closed
-            self._pool.submit(self._follow, agent, session)
+        self.then(partial(self._follow, agent, session))
 
-    def close(self) -> None:
+    def close(self, *, finish: bool = False) -> None:
         """Finish what is being written and stop."""
         self._stopping.set()
-        self._pool.shutdown(cancel_futures=True)
+        super().close(finish=finish)
 
     def _follow(self, agent: str, session: str) -> None:
         """Fold what left a conversation's window, a part at a time: who asks goes in between."""
         conversation, before = self._conversation(agent, session), 0
-        try:
-            while (
-                left := conversation.fold(self._window)
-            ) != before and not self._stopping.is_set():
-                before = left
-        except Exception:  # one odd session must not stop the others
-            log.exception("the session %s of %s could not be followed", session, agent)
+        while (left := conversation.fold(self._window)) != before and not self._stopping.is_set():
+            before = left
 
 
 @lru_cache(maxsize=20_000)

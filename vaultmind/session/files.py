@@ -7,10 +7,10 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -40,8 +40,8 @@ Hides = Callable[[str, str, str], bool]
 DEFAULT_SESSION_BYTES = 8_000_000
 PARSED = 32
 """Sessions that are kept as they were read."""
-HEAD_BYTES = 16_384
-"""A session's front matter is looked for in its first bytes, then in all of it."""
+HEAD_BYTES = 65_536
+"""A session's front matter, and its first message, are looked for in its first bytes."""
 SECRET_CHARS = 20_000
 """No secret is longer: text is searched this far past a cut, so that none is cut in two."""
 ISO_TIME = "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
@@ -120,15 +120,13 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def parse_time(value: str, zone: tzinfo | None = None) -> datetime:
+def parse_time(value: str) -> datetime:
     """Return an ISO 8601 time as an aware datetime; without an offset it is local time.
 
-    Local means `zone`, or the system's zone. Raises ValueError.
+    Raises ValueError.
     """
     moment = datetime.fromisoformat(value.strip())
-    if moment.tzinfo is not None:
-        return moment
-    return moment.replace(tzinfo=zone) if zone is not None else moment.astimezone()
+    return moment if moment.tzinfo else moment.astimezone()
 
 
 def time_or_none(value: str) -> datetime | None:
@@ -185,10 +183,16 @@ class Shelf:
 
     def heads(self, agent: str) -> tuple[Head, ...]:
         """Return what the front matters of an agent's sessions say, oldest first."""
-        agent = agent_name(agent)
+        agent, found = agent_name(agent), dict[str, Head]()
+        sessions = self._paths.sessions(agent)
         with self._lock:
             known = self._heads.get(agent, {})
-            found = self._heads[agent] = {one.id: one for one in self._look(agent, known)}
+            for session in session_ids(self._paths, agent):
+                head, path = known.get(session), self._paths.root / sessions / f"{session}.md"
+                with suppress(OSError):
+                    same = head and head.stat == stat_of(path.lstat())
+                    found[session] = head if head and same else _read_head(session, path)
+            self._heads[agent] = found
         return tuple(found.values())
 
     def latest(self, agent: str) -> str:
@@ -207,15 +211,8 @@ class Shelf:
             return known
         if len(self._parsed) >= PARSED:
             self._parsed.clear()
-        found = self._parsed[path] = read_session(self._reader, self._paths, agent, session)
+        found = self._parsed[path] = read_session(self._reader, agent, session)
         return found
-
-    def _look(self, agent: str, known: dict[str, Head]) -> Iterator[Head]:
-        for session in session_ids(self._paths, agent):
-            path, head = self._paths.root / self._paths.session(agent, session), known.get(session)
-            with suppress(OSError):
-                same = head and head.stat == stat_of(path.lstat())
-                yield head if head and same else _read_head(session, path)
 
 
 def _read_head(session: str, path: Path) -> Head:
@@ -223,8 +220,6 @@ def _read_head(session: str, path: Path) -> Head:
     with os.fdopen(descriptor, "rb") as file:
         stat = stat_of(os.fstat(descriptor))
         text = file.read(HEAD_BYTES).decode("utf-8", "replace").removeprefix(BOM)
-        if not _CLOSED.search(text, 1) or not count_messages(text):
-            text += file.read().decode("utf-8", "replace")
     closed = _CLOSED.search(text, 1)
     return Head(session, stat, text[: closed.end() + 1] if closed else "", count_messages(text) > 0)
 
@@ -232,11 +227,9 @@ def _read_head(session: str, path: Path) -> Head:
 # --- reading ------------------------------------------------------------------------------
 
 
-def read_session(
-    reader: VaultReader, paths: VaultPaths, agent: str, session: str
-) -> tuple[FileText, Transcript]:
+def read_session(reader: VaultReader, agent: str, session: str) -> tuple[FileText, Transcript]:
     """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
-    file = reader.read(paths.session(agent, session))
+    file = reader.read(reader.paths.session(agent, session))
     return file, parse_session(file.text)
 
 

@@ -3,8 +3,8 @@
 No timer runs: whether a session is over is seen when the next message comes, or when somebody
 asks for what the last one left. Messages are appended to the file as they come, so a crash loses
 at most those in flight. An agent has one open session for each conversation that its host or its
-pipe names, and one for all that is said in none. Imported conversations go the same way. Nothing of
-a conversation is kept between two calls but what was read of its files.
+pipe names, and one for all that is said in none. Imported conversations go the same way: a message
+comes, is masked, known again or not, appended to its session's file; then the listeners hear of it.
 """
 
 from __future__ import annotations
@@ -13,29 +13,31 @@ import logging
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import islice
+from functools import partial
+from itertools import count, islice
 
 from vaultmind.errors import (
-    BadArgument,
     NotAllowed,
     NotFound,
     PathRefused,
     UnreadableNote,
-    VaultMindError,
     WriteConflict,
 )
+from vaultmind.language.reader import intents_of
 from vaultmind.language.secrets import mask_secrets
 from vaultmind.memory.gate import Gate
+from vaultmind.polling import quietly
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session import files
 from vaultmind.session.active import ActiveContextFile, ending, last_time, recent_of
-from vaultmind.session.files import Head, Hides, iso, parse_time
+from vaultmind.session.files import Hides, iso, parse_time
 from vaultmind.session.parts import Recent
+from vaultmind.session.unkept import BEYOND_DOUBT, unkept
 from vaultmind.types import PERSON, Caller, Message, MessageRef
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import FileText, VaultReader
@@ -45,7 +47,6 @@ from vaultmind.vault.transcript import (
     ERASED_SOURCE,
     SessionMeta,
     is_hosts,
-    parse_meta,
     render_header,
     runs,
 )
@@ -59,11 +60,6 @@ _TORN = re.compile(
 )
 """How what we were writing begins, of which there is no end."""
 log = logging.getLogger(__name__)
-Timed = tuple[Message, datetime]
-
-
-def _unheard(agent: str, session: str, messages: Sequence[Message]) -> None:
-    """Hear nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +70,10 @@ class Listeners:
     """What was forgotten: no active context repeats it."""
     device: str = ""
     """Which device writes: the sessions are its own."""
-    ended: Callable[[str, str], None] = lambda agent, session: None
+    ended: Callable[[str, str], object] = lambda agent, session: None
     """Hears of each session that has ended."""
-    logged: Callable[[str, str, Sequence[Message]], None] = _unheard
-    """Hears of what was logged: the agent, the session, the messages."""
-    imported: Callable[[str, str, Sequence[Message]], None] = _unheard
-    """Hears of what was imported."""
+    grew: Callable[[str, str], object] = lambda agent, session: None
+    """Hears of each session in which something was said; not of what was imported."""
     erased: Callable[[MessageRef], bool] = lambda ref: False
     """Tells which messages were erased: a marker is imported in their place."""
 
@@ -88,15 +82,14 @@ class Listeners:
 class Logged:
     """Where messages were written down."""
 
-    agent: str
     session: str
     """The session that the last of them stands in; empty where there is none."""
     segment: int = 1
     """The segment that the session has come to."""
     refs: tuple[MessageRef, ...] = ()
     """Where each message stands, new or known."""
-    new: int = 0
-    """How many were not there before."""
+    new: tuple[MessageRef, ...] = ()
+    """Where those stand that were not there before."""
 
 
 @dataclass(slots=True)
@@ -115,10 +108,10 @@ class OpenSession:
     segment: int = 1
     fresh: bool = True
     """Whether nothing was said in the segment yet."""
-    begun: datetime | None = None
-    """When it began, while it has no file yet."""
     text: str = ""
     """What is not written yet."""
+    is_new: bool = False
+    """Whether it has no file yet."""
 
     def begin_segment(self, moment: datetime) -> None:
         """Add a segment's heading."""
@@ -136,52 +129,47 @@ class OpenSession:
 
 @dataclass(slots=True)
 class Talk:
-    """An agent's conversation during one call: its open session, and where its messages stand.
+    """An agent's conversation during one call: its open session, and where its messages stand."""
 
-    A host's ids are its own, and known whatever the words: it may hand over its transcript once
-    more. A pipe's id is only as good as its words: the next chat may count from 1 again. That of an
-    import is as good as its words or its time.
-    """
-
-    agent: str
-    name: str
+    meta: SessionMeta
+    """What a session that begins now is: whose, of which conversation or file."""
     caller: Caller
-    source: str = ""
-    """What it is called in the file that it is imported from."""
-    topic: str = ""
     session: OpenSession | None = None
-    over: list[OpenSession] = field(default_factory=list)
-    """Sessions that are to be ended: they fell silent, or are full."""
-    known: dict[tuple[str, str], MessageRef] = field(default_factory=dict)
-    """Where the message of an id, and of words or a time, stands."""
-    ids: set[str] = field(default_factory=set)
-
-    def keys(self, message: Message) -> list[tuple[str, str]]:
-        """Return by what a message is known again."""
-        if not message.id:
-            return []
-        if message.erased or (is_hosts(self.name) and not message.asked):
-            return [(message.id, "")]
-        words = (message.id, " ".join(safe(message.text).split()))
-        return [words, (message.id, message.time)] if self.source else [words]
+    left: bool = False
+    """Whether a session was left that fell silent, or is full."""
+    known: dict[str, tuple[Message, MessageRef]] = field(default_factory=dict)
+    """The messages that have an id, by it."""
 
     def learn(self, session: str, message: Message) -> MessageRef:
         """Keep where a message stands."""
-        ref = MessageRef(self.agent, session, message.block, message.id)
-        self.ids.add(message.id)
-        self.known.update(dict.fromkeys(self.keys(message), ref))
+        ref = MessageRef(self.meta.agent, session, message.block, message.id)
+        if message.id:
+            self.known[message.id] = message, ref
         return ref
 
-    def place(self, message: Message) -> tuple[Message, tuple[str, str] | None]:
-        """Return a message and by what it is known; another of the same id gets its own: `1:2`."""
-        given, number = message.id, 1
-        while given and message.id in self.ids:
-            for key in ((message.id, ""), *self.keys(message)):
-                if key in self.known:
-                    return message, key
-            number += 1
-            message = replace(message, id=f"{given}:{number}")
+    def place(self, given: Message) -> tuple[Message, MessageRef | None]:
+        """Return a message, and where it stands already; another of its id gets its own: `1:2`."""
+        message = given
+        for number in count(2):
+            if message.id not in self.known:
+                break
+            there, ref = self.known[message.id]
+            if self._is_same(there, message):
+                return message, ref
+            message = replace(message, id=f"{given.id}:{number}")
         return message, None
+
+    def _is_same(self, one: Message, other: Message) -> bool:
+        """Tell whether two messages of an id are one.
+
+        A host's ids are its own, and known whatever the words: it may hand over its transcript
+        once more. A pipe's id is only as good as its words: the next chat may count from 1 again.
+        That of an import is as good as its words or its time.
+        """
+        if one.erased or other.erased or (is_hosts(self.meta.conversation) and not one.asked):
+            return True
+        words = safe(one.text).split() == safe(other.text).split()
+        return words or bool(self.meta.source and one.time == other.time)
 
 
 class SessionLog(files.Shelf):
@@ -202,18 +190,15 @@ class SessionLog(files.Shelf):
         self._active = ActiveContextFile(reader, self._listeners.hides)
         self._readable = reader.max_bytes or files.DEFAULT_SESSION_BYTES
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._asked: set[tuple[str, str]] = set()
+        """Sessions in which something was asked not to be kept: what follows may repeat it."""
 
     # --- what is said --------------------------------------------------------------------
 
     def log(
         self, agent: str, message: Message, *, caller: Caller | None = None, conversation: str = ""
     ) -> MessageRef:
-        """Append a message to the agent's session, a new one after a silence.
-
-        A message whose id is known is not written again; secrets are masked. Returns where it
-        stands. Raises NotAllowed for an agent that keeps no records, BadArgument for a time that is
-        none.
-        """
+        """Write down one message, as `log_many` does; return where it stands."""
         return self.log_many(agent, [message], caller=caller, conversation=conversation).refs[0]
 
     def log_many(
@@ -223,30 +208,45 @@ class SessionLog(files.Shelf):
         *,
         caller: Caller | None = None,
         conversation: str = "",
-        now: datetime | None = None,
         new_segment: bool = False,
     ) -> Logged:
-        """Append messages to the agent's session of a conversation, as `log` does with one.
+        """Append messages to the agent's session of a conversation, a new one after a silence.
 
-        With `new_segment` a segment begins before them; not where one of them is known, since
-        then the call is repeated. Without messages it begins in the open session, if there is
-        one; twice in a row makes one. They belong to the session of `now`, whatever their times.
+        A message whose id is known is not written again; secrets are masked. What was captured was
+        said at its own time, everything else now, whatever time it tells. With `new_segment` a
+        segment begins before them; not where one of them is known, since then the call is
+        repeated. Without messages it begins in the open session, if there is one; twice in a row
+        makes one. Raises NotAllowed for an agent that keeps no records.
         """
         agent = self._writable(agent)
-        said = [self._prepared(message, now) for message in messages]
-        moment = said[0][1] if said else now or self._clock()
+        caller = caller or Caller("agent", agent)
+        meta = SessionMeta(
+            "",
+            agent,
+            conversation=conversation,
+            device=self._listeners.device,
+            client=mask(caller.client).text if caller.kind == "agent" else "",
+            project=mask(caller.project).text,
+        )
+        said = [
+            replace(
+                one,
+                text=self.fitting(mask_secrets(one.text).text),
+                time=one.time or iso(self._clock()),
+                id=files.keepable_id(one.id),
+                speaker=mask(one.speaker).text,
+            )
+            for one in messages
+        ]
         with self._locks[agent]:
-            talk = self._talk(agent, conversation, caller, moment)
-            self._leave(talk, moment)
-            refs, new = self._log(talk, said, moment if new_segment else None)
-        for gone in talk.over:
-            self._end_over(agent, gone)
-        for one in dict.fromkeys(ref.session for ref in refs):
-            self._listeners.logged(agent, one, [message for message, _ in said])
-        session = talk.session
-        last = refs[-1].session if refs else session.id if session else ""
-        segment = session.segment if session and session.id == last else 1
-        return Logged(agent, last, segment, refs, len(new))
+            talk = self._talk(Talk(meta, caller))
+            logged = self._write(talk, said, new_segment)
+        if talk.left:
+            self.end_idle(agent)
+        for one in dict.fromkeys(ref.session for ref in logged.refs):
+            self._listeners.grew(agent, one)
+            quietly(partial(self._hide_unkept, agent, one, said))
+        return logged
 
     def take_in(
         self, agent: str, source: str, topic: str, messages: Sequence[Message]
@@ -255,24 +255,50 @@ class SessionLog(files.Shelf):
         and in which sessions they are.
 
         What is new since the same source was imported gets a session of its own. What was erased of
-        it stays erased.
+        it stays erased, though the session that held it may have been deleted by hand: any of the
+        message's day may be that.
         """
         agent = agent_name(agent)
+
+        def is_erased(one: Message) -> bool:
+            days = (f"{one.time[:10]}_{n:03d}" for n in range(1, highest[one.time[:10]] + 1))
+            refs = (MessageRef(agent, day, "", one.id) for day in days)
+            return bool(one.id) and any(map(self._listeners.erased, refs))
+
         with self._locks[agent]:
-            talk = Talk(agent, "", PERSON, source, topic)
+            topics, device = (topic,) if topic else (), self._listeners.device
+            meta = SessionMeta(
+                "", agent, state="ended", topics=topics, source=source, device=device
+            )
+            talk = Talk(meta, PERSON)
             for head in self.heads(agent):
                 if head.meta.source in (source, ERASED_SOURCE):
-                    self._learn(talk, head)
+                    self._learn(talk, head.id)
             highest = files.numbers_used(self._paths, agent)
             said = [
-                (self._spared(agent, one, highest[one.time[:10]]), parse_time(one.time))
-                for one in messages
+                replace(one, text="", erased=True) if is_erased(one) else one for one in messages
             ]
-            new = self._log(talk, said, None)[1]
+            new = self._write(talk, said).new
         grown = tuple(dict.fromkeys(ref.session for ref in new))
         for session in grown:
-            self._listeners.imported(agent, session, messages)
+            quietly(partial(self._hide_unkept, agent, session, messages))
         return len(new), grown
+
+    def _hide_unkept(self, agent: str, session: str, said: Sequence[Message]) -> None:
+        """Hide what new messages of a session ask not to keep, and what repeats it.
+
+        Only a wish that is beyond doubt counts here.
+        """
+        own = [one.text.strip() for one in said if one.role == "user" and not one.asked]
+        asks = (one for one in intents_of(own) if one.intent == "skip")
+        if any(one.confidence >= BEYOND_DOUBT for one in asks):
+            self._asked.add((agent, session))
+        if (agent, session) in self._asked:
+            there = [placed.message for placed in self.read(agent, session).messages]
+            for one in (there[at] for at in unkept(there, least=BEYOND_DOUBT)):
+                if not one.asked:
+                    ref = MessageRef(agent, session, one.block, one.id)
+                    self._gate.hide_request(ref, Caller("agent", agent))
 
     def fitting(self, text: str) -> str:
         """Return a text that a session has room for, with a mark where it was cut."""
@@ -290,34 +316,44 @@ class SessionLog(files.Shelf):
         NotFound for a session that is not there, and what a write raises.
         """
         agent, moment = self._writable(agent), self._clock()
-        if session:
-            self.read(agent, session)
-            current = self._open(agent, session, moment)
-        else:
-            current = self._running(agent, conversation, moment)
+        running = self._running(agent, conversation)
+        current = self._open(agent, session) if session else next(running, None)
         if current is None:
             return ""
         when = current.last if moment - current.last >= self._idle else moment
         self._end(agent, current.path, when, caller or Caller("agent", agent))
         return current.id
 
-    def end_idle(self, agent: str = "", *, now: datetime | None = None) -> tuple[str, ...]:
-        """End the sessions that have been silent for too long; return their paths.
+    def end_idle(self, agent: str = "") -> None:
+        """End the sessions that have been silent for too long.
 
         Of all agents where none is named. What cannot be ended is logged and left open. One whose
         last word lies as far ahead was written by a clock that was wrong.
         """
-        moment, ended = now or self._clock(), list[str]()
         for name in (agent_name(agent),) if agent else self._paths.agent_names():
-            heads = [head for head in self.heads(name) if head.is_open]
-            if not heads or not self._gate.keeps_records(name):
-                continue
-            for head in heads:
-                current = self._open(name, head.id, moment)
-                silent = current and abs(moment - current.last) >= self._idle
-                if current and silent and self._end_over(name, current):
-                    ended.append(current.path)
-        return tuple(ended)
+            caller = Caller("agent", name)
+            for one in self._running(name) if self._gate.keeps_records(name) else ():
+                if abs(self._clock() - one.last) >= self._idle:
+                    quietly(partial(self._end, name, one.path, one.last, caller))
+
+    def _end(self, agent: str, path: str, when: datetime, caller: Caller) -> None:
+        """Write an agent's active context and mark a session as ended.
+
+        A kill between the two leaves a session that is open and is ended again by the same rule.
+        """
+        with self._locks[agent]:
+            leaves = self._active.read(agent, path, self._clock())
+            if leaves.body:
+                change, active = self._active.change(leaves, self._clock()), self._paths
+                why = "what a session leaves for the next"
+                try:
+                    self._gate.save(active.active_context(agent), change, caller, why)
+                except (PathRefused, UnreadableNote) as error:  # it will be the same next time
+                    log.warning("the active context was not written: %s", error)
+            done = ending(leaves, when, self._listeners.device)
+            ended = self._gate.save(path, done, caller, "a session ends")
+        if ended:
+            self._listeners.ended(agent, files.session_of(path))
 
     def recent(self, agent: str, session: str = "") -> tuple[Recent, ...]:
         """End what fell silent; return the newest other conversations of the last days.
@@ -336,9 +372,8 @@ class SessionLog(files.Shelf):
 
     def open_session(self, agent: str, conversation: str = "") -> str:
         """Return the id of a conversation's open session; empty for none, or one gone silent."""
-        moment = self._clock()
-        current = self._running(agent_name(agent), conversation, moment)
-        return current.id if current and moment - current.last < self._idle else ""
+        current = next(self._running(agent_name(agent), conversation), None)
+        return current.id if current and self._clock() - current.last < self._idle else ""
 
     # --- within an agent's lock ----------------------------------------------------------
 
@@ -350,72 +385,50 @@ class SessionLog(files.Shelf):
             )
         return agent
 
-    def _prepared(self, message: Message, now: datetime | None) -> Timed:
-        """Return a message without secrets, as a file can hold it, and its moment."""
-        try:
-            moment = now or (parse_time(message.time) if message.time else self._clock())
-        except (ValueError, OverflowError) as error:
-            raise BadArgument("time", message.time, files.ISO_TIME) from error
-        kept = replace(
-            message,
-            text=self.fitting(mask_secrets(message.text).text),
-            time=message.time or iso(moment),
-            id=files.keepable_id(message.id),
-            speaker=mask(message.speaker).text,
-        )
-        return kept, moment
+    def _moment(self, message: Message) -> datetime:
+        """Return when a message was said; what an agent reports is said now."""
+        return parse_time(message.time) if message.how == "captured" else self._clock()
 
-    def _spared(self, agent: str, message: Message, highest: int) -> Message:
-        """Return a message as it may be written: what was erased stays erased.
-
-        The session that held it may have been deleted by hand: any of its day may be that.
-        """
-        days = (f"{message.time[:10]}_{number:03d}" for number in range(1, highest + 1))
-        refs = (MessageRef(agent, day, "", message.id) for day in days)
-        erased = message.id and any(map(self._listeners.erased, refs))
-        return replace(message, text="", erased=True) if erased else message
-
-    def _talk(self, agent: str, name: str, caller: Caller | None, moment: datetime) -> Talk:
+    def _talk(self, talk: Talk) -> Talk:
         """Return a conversation as its files stand; a torn end of the open one is mended."""
-        talk = Talk(agent, name, caller or Caller("agent", agent))
-        talk.session = self._running(agent, name, moment)
+        agent, name = talk.meta.agent, talk.meta.conversation
+        talk.session = next(self._running(agent, name), None)
         if talk.session:
-            session = talk.session.id
-            file = self.file(agent, session)[0]
+            file = self.file(agent, talk.session.id)[0]
             if not file.text.endswith(("\n\n", "\n\r\n")):
                 self._gate.save(file.path, _mended, talk.caller, "a torn session is mended")
-                talk.session = self._open(agent, session, moment)
-        heads = [head for head in self.heads(agent) if head.is_of(name)]
-        for head in heads if is_hosts(name) else heads[-2:]:
-            self._learn(talk, head)
+                talk.session = self._open(agent, talk.session.id)
+        heads = [head.id for head in self.heads(agent) if head.is_of(name)]
+        for session in heads if is_hosts(name) else heads[-2:]:
+            self._learn(talk, session)
         return talk
 
-    def _running(self, agent: str, name: str, moment: datetime) -> OpenSession | None:
-        """Return a conversation's open session; of several the newest."""
-        heads = (one for one in reversed(self.heads(agent)) if one.is_open)
-        found = (self._open(agent, one.id, moment) for one in heads if one.is_of(name))
-        return next(filter(None, found), None)
-
-    def _learn(self, talk: Talk, head: Head) -> None:
+    def _learn(self, talk: Talk, session: str) -> None:
         """Have a talk know a session's messages."""
         with suppress(NotFound, UnreadableNote):
-            for placed in self.read(talk.agent, head.id).messages:
-                talk.learn(head.id, placed.message)
+            for placed in self.read(talk.meta.agent, session).messages:
+                talk.learn(session, placed.message)
 
-    def _open(self, agent: str, session: str, moment: datetime) -> OpenSession | None:
-        """Return a session if it can grow."""
-        try:
-            file, transcript = self.file(agent, session)
-        except (NotFound, UnreadableNote) as error:
-            log.warning("a session was passed over: %s", error)
-            return None
+    def _running(self, agent: str, conversation: str | None = None) -> Iterator[OpenSession]:
+        """Yield an agent's open sessions, the newest first: all, or those of a conversation."""
+        for head in reversed(self.heads(agent)):
+            if head.is_open and (conversation is None or head.is_of(conversation)):
+                try:
+                    if found := self._open(agent, head.id):
+                        yield found
+                except (NotFound, UnreadableNote) as error:
+                    log.warning("a session was passed over: %s", error)
+
+    def _open(self, agent: str, session: str) -> OpenSession | None:
+        """Return a session if it can grow. Raises NotFound, UnreadableNote."""
+        file, transcript = self.file(agent, session)
+        messages = transcript.messages
         if not runs(transcript.meta):
             return None
-        messages = transcript.messages
         return OpenSession(
             id=session,
             path=file.path,
-            last=last_time(transcript, max(self._clock(), moment)),
+            last=last_time(transcript, self._clock()),
             size=file.stat.size,
             newline=file.newline,
             next=int(written.next_block(messages)[1:]),
@@ -426,119 +439,55 @@ class SessionLog(files.Shelf):
     def _leave(self, talk: Talk, moment: datetime) -> None:
         """Leave the open session where a message of this moment does not belong to it."""
         session = talk.session
-        if session is None:
-            return
-        silent = not talk.source and moment - session.last >= self._idle
-        if silent or session.size > self._readable // FULL:
-            talk.over += [] if talk.source else [session]
-            talk.session = None
+        silent = session and not talk.meta.source and moment - session.last >= self._idle
+        if session and (silent or session.size > self._readable // FULL):
+            self._flush(talk)
+            talk.session, talk.left = None, True
 
-    def _log(
-        self, talk: Talk, said: Sequence[Timed], segment: datetime | None
-    ) -> tuple[tuple[MessageRef, ...], list[MessageRef]]:
-        """Write down what is not known yet; return where each message stands, and each new one.
-
-        A segment begins first, at its time, where all of them are new.
-        """
-        fresh: list[Timed] = []
-        places: list[int | tuple[str, str]] = []
-        """The number of each message among the fresh ones, else by what it is known."""
-        for given, moment in said:
-            message, known = talk.place(given)
-            places.append(known or len(fresh))
-            if not known:
-                fresh.append((message, moment))
-                talk.learn("", message)
+    def _write(self, talk: Talk, said: Sequence[Message], new_segment: bool = False) -> Logged:
+        """Write down what is not known yet, in a session of its own after each silence."""
+        self._leave(talk, self._moment(said[0]) if said else self._clock())
+        session, refs, new = talk.session, list[MessageRef](), list[MessageRef]()
+        known = any(talk.place(one)[1] for one in said)
+        if new_segment and session and not (session.fresh or known):
+            session.begin_segment(self._clock())
+        for given in said:
+            message, ref = talk.place(given)
+            if ref is None:
+                moment = self._moment(message)
+                self._leave(talk, moment)
+                talk.session = talk.session or self._begin(talk, moment, said[-1].time)
+                ref = talk.learn(talk.session.id, talk.session.add(message, moment))
+                new.append(ref)
+            refs.append(ref)
+        self._flush(talk)
         session = talk.session
-        if segment and session and not session.fresh and len(fresh) == len(said):
-            session.begin_segment(segment)
-        new = self._write(talk, fresh)
-        refs = (new[one] if isinstance(one, int) else talk.known[one] for one in places)
-        return tuple(refs), new
+        last = refs[-1].session if refs else session.id if session else ""
+        segment = session.segment if session and session.id == last else 1
+        return Logged(last, segment, tuple(refs), tuple(new))
 
-    def _write(self, talk: Talk, fresh: Sequence[Timed]) -> list[MessageRef]:
-        """Write messages down, in a session of their own wherever there was a silence."""
-        refs: list[MessageRef] = []
-        for message, moment in fresh:
-            before = talk.session
-            self._leave(talk, moment)
-            if talk.session is None:
-                self._flush(talk, before)
-                talk.session = self._begin(talk.agent, moment)
-            refs.append(talk.learn(talk.session.id, talk.session.add(message, moment)))
-        self._flush(talk, talk.session)
-        return refs
-
-    def _begin(self, agent: str, moment: datetime) -> OpenSession:
-        """Return a new session; its number was never used before."""
-        day = moment.date().isoformat()
+    def _begin(self, talk: Talk, moment: datetime, ended: str) -> OpenSession:
+        """Return a new session; its number was never used before. One imported has `ended`."""
+        day, agent = moment.date().isoformat(), talk.meta.agent
         session = f"{day}_{files.numbers_used(self._paths, agent)[day] + 1:03d}"
-        return OpenSession(session, self._paths.session(agent, session), moment, begun=moment)
+        ended = ended if talk.meta.source else ""
+        head = render_header(replace(talk.meta, id=session, started=iso(moment), ended=ended))
+        path = self._paths.session(agent, session)
+        return OpenSession(session, path, moment, text=head, is_new=True)
 
-    def _flush(self, talk: Talk, session: OpenSession | None) -> None:
-        """Write down what a session has not written yet."""
+    def _flush(self, talk: Talk) -> None:
+        """Write down what the open session has not written yet."""
+        session = talk.session
         if session is None or not session.text:
             return
-        if session.begun is None:
-            self._gate.append(session.path, session.text)
-        else:
-            meta = SessionMeta(
-                session.id,
-                talk.agent,
-                iso(session.begun),
-                ended=iso(session.last) if talk.source else "",
-                state="ended" if talk.source else "open",
-                topics=(talk.topic,) if talk.topic else (),
-                source=talk.source,
-                conversation=talk.name,
-                device=self._listeners.device,
-                client=mask(talk.caller.client).text if talk.caller.kind == "agent" else "",
-                project=mask(talk.caller.project).text,
-            )
-            whole = render_header(meta) + session.text
-
-            def new(file: FileText | None) -> str:
-                if file:
-                    raise WriteConflict(f"{file.path} came up a moment ago.", hint="Try again.")
-                return whole
-
-            reason = "an import" if talk.source else "a session begins"
-            self._gate.save(session.path, new, talk.caller, reason)
-        session.begun, session.text = None, ""
-
-    # --- without the lock: what takes long -----------------------------------------------
-
-    def _end_over(self, agent: str, session: OpenSession) -> bool:
-        """End a session; tell whether it is ended. Whatever fails is logged."""
-        try:
-            return self._end(agent, session.path, session.last, Caller("agent", agent))
-        except Exception as error:  # what is said next counts more than what was
-            known = isinstance(error, VaultMindError | OSError)
-            log.warning("%s was left open: %s", session.path, error, exc_info=not known)
-            return False
-
-    def _end(self, agent: str, path: str, when: datetime, caller: Caller) -> bool:
-        """Write an agent's active context and mark a session as ended; tell whether it is.
-
-        A kill between the two leaves a session that is open and is ended again by the same rule.
-        """
-        with self._locks[agent]:
-            leaves = self._active.read(agent, path, self._clock())
-            if leaves.body:
-                change, active = self._active.change(leaves, self._clock()), self._paths
-                try:
-                    self._gate.save(
-                        active.active_context(agent), change, caller,
-                        "what a session leaves for the next",
-                    )  # fmt: skip
-                except (PathRefused, UnreadableNote) as error:  # it will be the same next time
-                    log.warning("the active context was not written: %s", error)
-            done = ending(leaves, when, self._listeners.device)
-            self._gate.save(path, done, caller, "a session ends")
-            ended = not runs(parse_meta(self._reader.read(path).text))
-        if ended:
-            self._listeners.ended(agent, files.session_of(path))
-        return ended
+        text, why = session.text, "an import" if talk.meta.source else "a session begins"
+        if not session.is_new:
+            self._gate.append(session.path, text)
+        elif not self._gate.save(
+            session.path, lambda file: None if file else text, talk.caller, why
+        ):
+            raise WriteConflict(f"{session.path} came up a moment ago.", hint="Try again.")
+        session.text, session.is_new = "", False
 
 
 def _mended(file: FileText | None) -> str:

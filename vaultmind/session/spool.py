@@ -1,8 +1,8 @@
 """What a host's hook could not tell the daemon, left in the state folder until it runs.
 
 Standard library only, and little of it: the hook imports this while its host waits. A line says
-which conversation was meant and where its transcript is, or what a tool was used on; it never
-holds what was said.
+which conversation was meant and where its transcript is, or what a tool was used on and searched
+for; it never holds what was said.
 """
 
 from __future__ import annotations
@@ -38,21 +38,13 @@ def leave(state_dir: str, event: dict[str, Any]) -> None:
 def take(state_dir: str) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return the events that wait, oldest first, by the file to `drop` once they are seen to."""
     path = os.path.join(state_dir, NAME)
-    if os.path.exists(path):
-        os.replace(path, f"{path}.{time.time_ns()}")  # a hook that appends meanwhile begins another
-    files = [file for file in _files(state_dir) if file != path and file not in _taken]
+    with suppress(FileNotFoundError):  # a hook that appends meanwhile begins another
+        os.replace(path, f"{path}.{time.time_ns()}")
+    names = sorted(os.listdir(state_dir)) if os.path.isdir(state_dir) else []
+    every = [os.path.join(state_dir, one) for one in names if one.startswith(f"{NAME}.")]
+    files = [file for file in every if file not in _taken]
     _taken.update(files)
-    return [(file, _events(file)) for file in files]
-
-
-def waiting(state_dir: str) -> list[dict[str, Any]]:
-    """Return the events that nobody has seen to yet."""
-    return [event for file in _files(state_dir) for event in _events(file)]
-
-
-def give_back(path: str) -> None:
-    """Let a file's events be taken again: they could not be seen to."""
-    _taken.discard(path)
+    return [(file, events(file)) for file in files]
 
 
 def drop(path: str) -> None:
@@ -61,15 +53,11 @@ def drop(path: str) -> None:
         os.unlink(path)
 
 
-def _files(state_dir: str) -> list[str]:
-    names = sorted(os.listdir(state_dir)) if os.path.isdir(state_dir) else []
-    return [os.path.join(state_dir, one) for one in names if one.startswith(NAME)]
-
-
-def _events(path: str) -> list[dict[str, Any]]:
-    events = []
+def events(path: str) -> list[dict[str, Any]]:
+    """Return the events that a file holds; a line that was cut off holds none."""
+    found = []
     with suppress(OSError), open(path, "rb") as file:
         for line in file:
-            with suppress(ValueError, RecursionError):  # it was cut off
-                events.append(json.loads(line))
-    return [event for event in events if isinstance(event, dict)]
+            with suppress(ValueError, RecursionError):
+                found.append(json.loads(line))
+    return [event for event in found if isinstance(event, dict)]

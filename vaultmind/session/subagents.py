@@ -12,9 +12,9 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from vaultmind.errors import BadArgument, PathRefused, VaultMindError
+from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref
 from vaultmind.memory.forget.taking import Wanted
 from vaultmind.memory.match import says
@@ -63,8 +63,8 @@ def history(
     if not TASK_NAME.fullmatch(task):
         raise BadArgument("task", task, "letters, digits, spaces, '-', '_' and '.', up to 100")
     runs: Runs = []
-    for message in _newest_first(paths, task, excludes):
-        if hides(message.file, message.line):
+    for message in _newest_first(paths, task):
+        if excludes(message.file) or hides(message.file, message.line):
             continue
         if message.ends_run:
             if len(runs) == most:
@@ -113,54 +113,34 @@ class RunLines:
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterator[Ref]:
         """Yield the lines whose words contain what the fact says."""
-        wanted = Wanted([fact.text])
-        for task in _tasks(self._paths):
-            for one in _newest_first(self._paths, task):
+        wanted, folder = Wanted([fact.text]), self._paths.root / _folder(self._paths, "")
+        for task in sorted(
+            one.name.removeprefix(FOLDER) for one in folder.parent.glob(f"{FOLDER}*")
+        ):
+            for one in _newest_first(self._paths, task) if TASK_NAME.fullmatch(task) else ():
                 if wanted.may_be_in(one.text) and says(one.text, fact.text):
                     yield Ref(agent, one.file, block_of(one.line))
-
-
-def _tasks(paths: VaultPaths) -> list[str]:
-    """Return the tasks that the host keeps runs of, by name."""
-    try:
-        entries = [one.name for one in paths.absolute(_folder(paths, "")).parent.iterdir()]
-    except (OSError, PathRefused):
-        return []
-    names = (one.removeprefix(FOLDER) for one in entries if one.startswith(FOLDER))
-    return sorted(filter(TASK_NAME.fullmatch, names))
 
 
 def _folder(paths: VaultPaths, task: str) -> str:
     return f"{paths.memory_dir}/conversations/{FOLDER}{task}"
 
 
-def _newest_first(
-    paths: VaultPaths, task: str, excludes: Callable[[str], bool] = lambda path: False
-) -> Iterator[RunMessage]:
+def _newest_first(paths: VaultPaths, task: str) -> Iterator[RunMessage]:
     """Yield the messages of a task's files."""
     folder, reader = _folder(paths, task), VaultReader(paths, MAX_FILE_BYTES)
-    try:
-        names = sorted((one.name for one in paths.absolute(folder).iterdir()), reverse=True)
-    except OSError:
-        return
-    for name in (one for one in names if one.endswith(".jsonl")):
-        file = f"{folder}/{name}"
-        if excludes(file):
-            continue
+    names = [one.name for one in (paths.root / folder).glob("*.jsonl")]
+    for file in (f"{folder}/{name}" for name in sorted(names, reverse=True)):
         with suppress(VaultMindError):
             lines = [*enumerate(reader.read_broken(file).split("\n"), 1)]
-            yield from filter(None, (_message(line, file, number) for number, line in lines[::-1]))
+            for number, line in reversed(lines):
+                with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                    yield _message(json.loads(line), file, number)
 
 
-def _message(line: str, file: str, number: int) -> RunMessage | None:
-    """Return the message of a line; None where it holds none."""
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(data, dict) or data.get("role") not in ROLES:
-        return None
-    role, calls = data["role"], data.get("tool_calls")
+def _message(data: Any, file: str, number: int) -> RunMessage:  # noqa: ANN401
+    """Return the message of a line; raise where it holds none."""
+    role, calls = ROLES[ROLES.index(data["role"])], data.get("tool_calls")
     is_call = bool(calls) or data.get("type") == "tool_call"
     kind = f" [{_text(calls)}]" if calls else " (call)" if is_call else ""
     text = mask(f"{role}: {_text(data.get('content')).strip()}{kind}").text
@@ -168,6 +148,5 @@ def _message(line: str, file: str, number: int) -> RunMessage | None:
 
 
 def _text(content: object) -> str:
-    if content is None:
-        return ""
-    return safe(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))
+    shown = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return safe(shown if content else "")

@@ -16,7 +16,7 @@ import re
 import stat
 from collections.abc import Iterator, MutableMapping
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -32,9 +32,9 @@ END_BYTES = 1_000_000
 TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"')
 """A line without any of these says nothing to us, and is not parsed."""
 SYNTHETIC = "<synthetic>"
-OWN_FILE = "a regular file of your own"
-CALLED = "(called)"
-"""The text of a tool's call; its name stands where a speaker's does."""
+OWN_FILE = "the absolute path of a regular .jsonl file of your own"
+CALL_CHARS = 300
+"""Characters that are kept of what a tool was called with."""
 NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
@@ -68,14 +68,6 @@ class Line(NamedTuple):
     """The path of the folder that it was said in; empty where the line does not say."""
 
 
-def check_transcript(path: str) -> Path:
-    """Return a transcript's path; raise BadArgument for one that can be none."""
-    found = Path(path)
-    if not path.isprintable() or not found.is_absolute() or found.suffix != ".jsonl":
-        raise BadArgument("transcript_path", path, "the absolute path of a .jsonl file")
-    return found
-
-
 def read_on(path: Path, place: Place, max_bytes: int) -> tuple[list[bytes], Place, bool]:
     """Return the whole lines that follow a place, as many as fit, but one at least; the place after
     them; and whether there is more.
@@ -105,7 +97,7 @@ def last_prompt(path: str) -> Message | None:
     A message without a time counts as said in 1970.
     """
     try:
-        with _opened(check_transcript(path)) as file:
+        with _opened(Path(path)) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
             lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
     except (BadArgument, NotFound, OSError):
@@ -117,10 +109,12 @@ def last_prompt(path: str) -> Message | None:
 def _opened(path: Path) -> BinaryIO:
     """Return a transcript opened for reading; no link is followed, no pipe waited for."""
     try:
+        if not path.is_absolute() or path.suffix != ".jsonl":
+            raise ValueError(f"{path} is no transcript")
         file = os.fdopen(os.open(path, OPEN_FLAGS), "rb")
     except FileNotFoundError:
         raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise BadArgument("transcript_path", str(path), OWN_FILE) from error
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
@@ -129,9 +123,7 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-def parse_line(
-    raw: bytes, tools: MutableMapping[str, str], now: datetime, zone: tzinfo | None = None
-) -> Line:
+def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Line:
     """Return what a line says; nothing for one that is broken or of an unknown kind.
 
     `tools` holds the names of the tools that were called, by call: a result does not repeat
@@ -147,7 +139,7 @@ def parse_line(
         return Line(compacted=not record.get("isSidechain"))
     if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
         return Line()
-    time = local_time(record.get("timestamp"), zone) or iso(now)
+    time = local_time(record.get("timestamp")) or iso(now)
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or f"h{hashlib.sha256(raw).hexdigest()[:12]}")
@@ -159,12 +151,12 @@ def parse_line(
     return Line(messages, folder=folder if isinstance(folder, str) else "")
 
 
-def local_time(value: object, zone: tzinfo | None) -> str:
+def local_time(value: object) -> str:
     """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
     try:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return iso(datetime.fromtimestamp(value, UTC).astimezone(zone))
-        return iso(parse_time(value, zone).astimezone(zone)) if isinstance(value, str) else ""
+            return iso(datetime.fromtimestamp(value, UTC).astimezone())
+        return iso(parse_time(value).astimezone()) if isinstance(value, str) else ""
     except (ValueError, OverflowError, OSError):
         return ""
 
@@ -198,7 +190,13 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
         for block in _blocks(content, "tool_use"):
             name = str(block.get("name") or "tool")
             tools[str(block.get("id"))] = name
-            yield Message("tool", CALLED, "", speaker=name)
+            yield Message("tool", _call(block.get("input")), "", speaker=name)
+
+
+def _call(given: object) -> str:
+    """Return what a tool was called with, in a line."""
+    named = given.items() if isinstance(given, dict) else ()
+    return beginning(" · ".join(f"{one}: {it}" for one, it in named), CALL_CHARS) or "(called)"
 
 
 def _typed(content: object) -> Iterator[Message]:

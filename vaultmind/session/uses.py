@@ -71,7 +71,8 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
     else:
         done = _file(tool, asked, answered, cwd)
     for name in ("reads", "edits", "found"):
-        done[name] = [one for one in done.get(name, ()) if _is_path(one)]
+        every = done.get(name, ())  # no path has a NUL or half a character in it
+        done[name] = [one for one in every if one.isprintable() and len(one) <= MAX_PATH]
     if not any(done.values()):
         return None
     whole = {"id": str(given.get("tool_use_id") or "")[:MAX_WORDS], "at": time.time()}
@@ -90,10 +91,9 @@ def _file(tool: str, asked: dict[str, Any], answered: dict[str, Any], cwd: str) 
 
 def _search(asked: dict[str, Any], answered: dict[str, Any], cwd: str) -> dict[str, Any]:
     """Return the files that were found: named, or at the beginning of lines: `src/a.py:12:`."""
-    named = answered.get("filenames")
-    names = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
-    if not names and isinstance(content := answered.get("content"), str):
-        names = [*dict.fromkeys(re.findall(r"(?m)^([^\s:][^:\n]*):\d+[:-]", content[:20_000]))]
+    content = str(answered.get("content") or "")[:20_000]
+    there = dict.fromkeys(re.findall(r"(?m)^([^\s:][^:\n]*):\d+[:-]", content))
+    names = answered.get("filenames") or [*there]
     found = [os.path.join(cwd, one) for one in names[:MAX_FOUND]]
     return {"query": str(asked.get("pattern") or "")[:MAX_WORDS], "found": found}
 
@@ -120,14 +120,6 @@ def _bash(
             name = check["check"] or f"{check['program']} {word}"
             runs.append(f"{('' if left else went) or told} {name}")
     return {"runs": runs[:MAX_RUNS]}
-
-
-def _is_path(path: str) -> bool:
-    """Tell whether a text can be a path: no file has a NUL or half a character in its name."""
-    try:
-        return "\0" not in path and len(path) <= MAX_PATH and bool(path.encode())
-    except UnicodeEncodeError:
-        return False
 
 
 def _object(value: object) -> dict[str, Any]:

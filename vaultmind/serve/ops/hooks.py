@@ -3,9 +3,8 @@
 Claude Code gives SessionStart (startup, resume, clear, compact), UserPromptSubmit, PreCompact,
 Stop and SessionEnd. Each takes down what was said since the last one; the first two are answered
 with what the host should know and does not have before it. Before a sub-agent starts it is told
-what that should read first. After a tool (PostToolUse, PostToolUseFailure) what it was used on
-goes into the conversation's episode: the host waits, so the answer comes at once. What a hook
-could not tell lies in the state folder until the next hook, or the next daemon, takes it up.
+what that should read first. What tools were used on, and what a hook could not tell, lies in the
+state folder until the next hook, the next daemon or whoever asks for an episode takes it up.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import logging
 import os
 import re
 import threading
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -22,17 +20,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from vaultmind.errors import VaultMindError
+from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, mark_for
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import DATA, Reader, Row, Verbatim, show
+from vaultmind.serve.show import DATA, Reader, Recalled, Row, Verbatim, show
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.capture import HostTalk, Taken
+    from vaultmind.session.capture import HostTalk
     from vaultmind.session.parts import Part
 
 log = logging.getLogger(__name__)
@@ -46,7 +44,11 @@ RECORDED = (
     "What you read, change and commit for a task is recorded by itself. When a task is done, say "
     "honestly what came of it: `episode` with action `end`, outcome and session_id {session}."
 )
-CLIENT = "claude-code"
+HEARD = "The person asked the memory for this, and it is done: tell them, and do not do it again."
+ASKED = (
+    "The person seems to ask something of the memory: pass their words to memory_update as "
+    "`utterance`, and tell them what came of it."
+)
 ANSWERED = ("SessionStart", "UserPromptSubmit")
 """Events whose hooks wait for what they are told; the others only tell."""
 LATEST = 32_503_680_000
@@ -55,8 +57,6 @@ COMMAND = re.compile(r"/[\w:-]+")
 """A prompt that asks the host for something, and nobody for an answer."""
 PLAN_TOKENS, PLAN_MS = 2000, 100
 """Of a plan before a sub-agent's prompt: it reads on by itself."""
-WRITING_SECONDS = 0.03
-"""Seconds that an answer waits for what it tells of to be written down."""
 CATCH_UP_SECONDS = 10.0
 """Seconds that a daemon that has just started may need to open a linked folder."""
 OPENING = "Read this first: what VaultMind found worth reading for the task below."
@@ -68,7 +68,6 @@ HostSession = Annotated[str, Arg("What the host calls the conversation.", min=1,
 Transcript = Annotated[str, Arg("Where the host writes it down.", max=op.MAX_PATH)]
 Moment = Annotated[float, Arg("When, in seconds since 1970; 0: now.", min=0, max=LATEST)]
 Folder = Annotated[str, Arg("The folder that the work happens in.", max=2 * op.MAX_PATH)]
-Files = Annotated[tuple[str, ...], Arg(max=20)]
 
 
 @operation("What a host's hook tells", writes=True, surfaces=op.LOCAL)
@@ -88,34 +87,38 @@ def hook(
 
     Raises BadArgument for a transcript that is no regular file of this user.
     """
-    from vaultmind.session.capture import project_of
+    from vaultmind.session.capture import WAITING_BYTES
+    from vaultmind.session.summary import Window as Shown
 
-    target = app.target(call.caller, "")
-    caller = Caller("agent", target, CLIENT)
-    talk = app.capture.talk(target, session_id, transcript_path)
-    answer = Row(session="", new=0, context="")
-    if not talk.caller.project:
-        talk.caller = replace(talk.caller, project=project_of(cwd))
+    talk = app.capture.talk(app.target(call.caller, ""), session_id, transcript_path, cwd)
     catch_up_hooks(app)
-    if app.config.episodes.hook:
-        if event == "UserPromptSubmit":
-            app.watching.prompted(caller, session_id, prompt, cwd, _moment(app, at))
-        elif event == "Stop":
-            app.watching.paused(caller, session_id)
-        elif event == "SessionEnd":
-            app.watching.ended(caller, session_id)
-    answer["new"] = _taken(app, talk, event).new
+    if event == "UserPromptSubmit" and app.config.episodes.hook:
+        app.watching.prompted(talk.caller, session_id, prompt, cwd, _moment(app, at))
+    _heard(app, talk, session_id, event, source)
+    most = {"max_bytes": WAITING_BYTES} if event in ANSWERED else {}
+    answer = Row(new=app.capture.take(talk, **most), session=talk.session, context="")
+    if event == "PreCompact" and talk.session:
+        view = app.talks.view(talk.agent, talk.session)
+        if view:  # the host is about to let go of all of it
+            app.talks.fold(view, Shown(0, every=1))
     if event in ANSWERED:
-        if event == "SessionStart":
-            app.capture.begins(talk, source or "startup")
-            prompt = ""
-        call = replace(call, caller=caller)
-        text = _start(app, call, talk, talk.owed) if talk.owed else ""
-        recalled = _recalled(app, call, talk, prompt)
-        answer["context"] = Verbatim("\n\n".join(filter(None, (text, recalled))))
+        call = replace(call, caller=talk.caller)
+        prompt = prompt if event == "UserPromptSubmit" else ""
+        text = _start(app, call, talk, session_id) if talk.owed else ""
+        parts = text, _asked(app, call, talk, prompt), _recalled(app, call, talk, prompt)
+        answer["context"] = Verbatim("\n\n".join(filter(None, parts)))
         talk.owed = ""
-    answer["session"] = talk.session
     return answer
+
+
+def _heard(app: App, talk: HostTalk, session: str, event: str, source: str) -> None:
+    """Take notice of a conversation that begins or ends, and of a turn that is over."""
+    if event == "SessionStart":
+        app.capture.begins(talk, source or "startup")
+    talk.ends = talk.ends or event == "SessionEnd"
+    if event in ("Stop", "SessionEnd") and app.config.episodes.hook:
+        over = app.watching.paused if event == "Stop" else app.watching.ended
+        over(talk.caller, session)
 
 
 def _moment(app: App, at: float) -> datetime:
@@ -124,29 +127,12 @@ def _moment(app: App, at: float) -> datetime:
     return min(now, datetime.fromtimestamp(at, now.tzinfo)) if at else now
 
 
-def _taken(app: App, talk: HostTalk, event: str) -> Taken:
-    """Take down what a conversation has grown by, and do what the event asks for besides."""
-    from vaultmind.session.capture import WAITING_BYTES
-    from vaultmind.session.summary import Window as Shown
-
-    if event in ANSWERED:
-        return app.capture.take(talk, WAITING_BYTES, wait=False)
-    if event == "SessionEnd":
-        return app.capture.end(talk)
-    taken = app.capture.take(talk)
-    if event == "PreCompact" and talk.session:
-        view = app.talks.view(talk.agent, talk.session)
-        if view is not None:  # the host is about to let go of all of it
-            app.talks.fold(view, Shown(0, every=1))
-    return taken
-
-
-def _start(app: App, call: Call, talk: HostTalk, source: str) -> str:
+def _start(app: App, call: Call, talk: HostTalk, session_id: str) -> str:
     """Return the context at the start of a conversation, or after the host let go of it."""
     from vaultmind.serve.ops.changes import waiting_for
     from vaultmind.serve.ops.context import start_of
 
-    compacted = source == "compact" and talk.session
+    compacted = talk.owed == "compact" and talk.session
     summary = [text for text, _ in _parts(app, call, talk, ("summary",))] if compacted else []
     start = start_of(app, call, session=talk.session)
     said = [show(start, Reader(mark_for(call.caller)))]
@@ -154,11 +140,25 @@ def _start(app: App, call: Call, talk: HostTalk, source: str) -> str:
         said = [waiting_for(app, call.caller)[1], DATA]
     ending = [BEGUN]
     if app.gate.keeps_records(talk.agent):
-        ending.append(NOTED)
-        if app.config.episodes.hook and app.config.episodes.keep:
-            session = talk.conversation.removeprefix(f"{CLIENT}:")
-            ending.append(RECORDED.format(session=session))
+        hook = app.config.episodes.hook and app.config.episodes.keep
+        ending += [NOTED, *([RECORDED.format(session=session_id)] if hook else [])]
     return "\n\n".join(filter(None, (*said, *summary, " ".join(ending))))
+
+
+def _asked(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
+    """Remember what a prompt asks to have remembered; return what the host should say of it.
+
+    Whatever else it asks of the memory is left to the host, which understands it better.
+    """
+    asked = app.voice.words.understand(prompt).intent if prompt.strip() else "none"
+    if asked in ("none", "recall", "show_memory"):
+        return ""
+    if asked != "remember":
+        return ASKED
+    caller = replace(call.caller, conversation=talk.conversation)
+    told = app.voice.hear(caller, talk.agent, prompt)
+    message = Recalled(told.message, told.outcome.path or "memory")
+    return f"{HEARD}\n{Reader(mark_for(call.caller)).text(message)}"
 
 
 def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
@@ -218,59 +218,6 @@ def before_task(
     return Row(text=Verbatim(f"{OPENING}\n\n{shown}\n\nThe task:\n\n"))
 
 
-@operation("What a tool was used on", writes=True, surfaces=op.LOCAL)
-def after_tool(
-    app: App,
-    call: Call,
-    session_id: HostSession,
-    transcript_path: Transcript = "",
-    at: Moment = 0.0,
-    id: Annotated[str, Arg("What the host calls the use.", max=op.MAX_ID)] = "",
-    cwd: Folder = "",
-    reads: Files = (),
-    edits: Files = (),
-    made: Annotated[bool, Arg("Whether what was changed is new.")] = False,
-    found: Files = (),
-    query: Annotated[str, Arg("What was searched for.", max=op.MAX_ID, loose=True)] = "",
-    runs: Annotated[tuple[str, ...], Arg("Checks: `yes pytest`, `no npm test`.", max=20)] = (),
-    chars: Annotated[int, Arg("How long what was read is.", min=0)] = 0,
-) -> Row:
-    """Take notice of what a host's tool was used on: it goes into the conversation's episode.
-
-    Returns at once, written down or not: the hook leaves what waits as an errand, for a daemon
-    that is killed. It is known by its id, and written down once.
-    """
-    if not app.config.episodes.hook:
-        return Row(waits=False)
-    catch_up_hooks(app)
-    noted = _noted(
-        app, app.target(call.caller, ""), session_id, transcript_path, at, id=id, cwd=cwd,
-        reads=reads, edits=edits, made=made, found=found, query=query, runs=runs, chars=chars,
-    )  # fmt: skip
-    with suppress(TimeoutError):
-        noted.result(WRITING_SECONDS)
-    return Row(waits=not noted.done())
-
-
-def _noted(app: App, agent: str, session_id: str, transcript_path: str = "", at: float = 0.0, **use: Any) -> Future[None]:  # noqa: ANN401, E501  # fmt: skip
-    from vaultmind.episodes.watch import Use
-    from vaultmind.memory.audit import moment, newest_first
-    from vaultmind.session.transcripts import last_prompt
-
-    def asked() -> str:
-        """Return the last prompt; nothing where it was said before anything was forgotten.
-
-        No session may have taken it down, so nobody can tell whether it said that.
-        """
-        message = last_prompt(transcript_path) if transcript_path else None
-        lines = newest_first(app.paths, app.paths.agent_names(), ("forget", "erase"))
-        gone = next((line.moment for line in lines), -1.0)
-        return message.text if message and moment(message.time) > gone else ""
-
-    seen = Use(time=_moment(app, at).isoformat(timespec="seconds"), **use)
-    return app.watching.used(Caller("agent", agent, CLIENT), session_id, seen, asked)
-
-
 # --- what hooks left ----------------------------------------------------------------------
 
 
@@ -287,40 +234,53 @@ def catch_up_hooks(app: App) -> None:
             for event in events:
                 try:
                     talks += _taken_up(app, event)
-                except VaultMindError as error:
-                    log.warning("what a hook left was dropped: %s", error)
-            app.capture.later(partial(_finish, app, path, talks))
+                except (VaultMindError, ValueError, OverflowError) as error:
+                    log.warning("what a hook left was dropped: %s", type(error).__name__)
+            app.capture.then(partial(_finish, app, path, talks))
 
 
 def _finish(app: App, path: str, talks: list[HostTalk]) -> None:
     from vaultmind.session import spool
 
-    try:
-        for talk in talks:
+    for talk in talks:
+        with suppress(BadArgument):  # no transcript of this user, today and tomorrow
             app.capture.finish(talk)
-        app.watching.then(partial(spool.drop, path))
-    except (VaultMindError, OSError) as error:
-        log.warning("what a hook left waits on: %s", error)
-        spool.give_back(path)
+    app.watching.then(partial(spool.drop, path))
 
 
 def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
     """Take up a tool's use, or a conversation that began, grew or ended: it is to be read."""
-    agent = agent_name(str(event.pop("agent", "") or ""))
-    if "source" not in event:
-        use = op.OPERATIONS["after_tool"].check(event)
-        if app.config.episodes.hook:
-            _noted(app, agent, **use)
-        return []
-    told = {name: str(event.get(name) or "") for name in ("session_id", "source")}
-    talk = app.capture.talk(agent, told["session_id"], str(event.get("transcript_path") or ""))
-    if event.get("end"):
-        talk.ends = True
-        if app.config.episodes.hook:
-            app.watching.ended(talk.caller, told["session_id"])
-    elif told["source"]:
-        app.capture.begins(talk, told["source"])
-    return [talk]
+    from vaultmind.episodes.watch import Use
+    from vaultmind.session.capture import HOST
+    from vaultmind.tables import adapter
+
+    names = ("agent", "session_id", "transcript_path", "source")
+    agent, session, transcript, source = (str(event.get(name) or "") for name in names)
+    if "source" in event:
+        talk = app.capture.talk(agent_name(agent), session, transcript)
+        begins = "SessionStart" if source else ""
+        _heard(app, talk, session, "SessionEnd" if event.get("end") else begins, source)
+        return [talk]
+    if app.config.episodes.hook:
+        time = _moment(app, float(event.get("at") or 0))
+        use = adapter(Use).validate_python(event | {"time": time})
+        caller = Caller("agent", agent_name(agent), HOST)
+        app.watching.used(caller, session, use, partial(_last_prompt, app, transcript))
+    return []
+
+
+def _last_prompt(app: App, transcript: str) -> str:
+    """Return the last prompt; nothing where it was said before anything was forgotten.
+
+    No session may have taken it down, so nobody can tell whether it said that.
+    """
+    from vaultmind.memory.audit import moment, newest_first
+    from vaultmind.session.transcripts import last_prompt
+
+    message = last_prompt(transcript) if transcript else None
+    lines = newest_first(app.paths, app.paths.agent_names(), ("forget", "erase"))
+    gone = next((line.moment for line in lines), -1.0)
+    return message.text if message and moment(message.time) > gone else ""
 
 
 def catch_up_uses(app: App) -> None:

@@ -16,7 +16,7 @@ from vaultmind.serve import op
 from vaultmind.serve.call import Call, known_agent, own_agent, told_time
 from vaultmind.serve.op import Arg, operation
 from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, in_words, plain, tells
-from vaultmind.types import Caller, Message, Section
+from vaultmind.types import Caller, MemoryWrite, Message, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -118,7 +118,7 @@ def session_log(
         raise BadArgument("session", named, allowed)
     kept = [_message(one, number, caller, now) for number, one in enumerate(messages)]
     at: dict[str, Any] = {"caller": caller, "conversation": talk}
-    logged = log.log_many(whose, kept, now=now, new_segment=new_segment, **at)
+    logged = log.log_many(whose, kept, new_segment=new_segment, **at)
     meant = logged.session or named or log.open_session(whose, talk)
     # The facts first: an ended session is read by consolidation, which then knows them.
     claims = [Told(one.text, one.quote, one.section) for one in facts]
@@ -126,7 +126,8 @@ def session_log(
     hosts = not named and is_hosts(talk)
     ended = log.end(whose, session=named, **at) if end and not hosts else ""
     here = ended or logged.session or (meant if hosts else "")
-    counts = {"new": logged.new, "known": len(logged.refs) - logged.new, "ended": bool(ended)}
+    new = len(logged.new)
+    counts = {"new": new, "known": len(logged.refs) - new, "ended": bool(ended)}
     done = Row(agent=whose, session=here, segment=logged.segment, **counts, recap=None, facts=told)
     lines = [*_said(done, bool(messages), end, hosts)]
     if recap.strip():
@@ -142,11 +143,7 @@ def session_log(
 
 def _conversation(app: App, caller: Caller, agent: str, named: str) -> str:
     """Return the conversation of a session that is named, else the one that the caller is in."""
-    from vaultmind.session.files import read_session
-
-    if not named:
-        return caller.conversation
-    talk: str = read_session(app.reader, app.paths, agent, named)[1].meta.conversation
+    talk: str = app.sessions.read(agent, named).meta.conversation if named else caller.conversation
     return talk
 
 
@@ -243,16 +240,28 @@ def import_file(
     one_session: Annotated[bool, Arg("Make one session of all that the file holds.")] = False,
     agent: op.Whose = "",
 ) -> Row:
-    """Take the conversations of an export file into an agent's sessions."""
+    """Take the conversations of an export file into an agent's sessions; suggest what Claude or
+    ChatGPT keeps of you.
+    """
     from vaultmind.session.imports import import_file
 
     if not Path(path).is_file():
         raise NotFound(f"There is no file {path!r}.")
     target = app.target(call.caller, agent)
-    imported = import_file(app.sessions, Path(path), target, call.report, one=one_session)
+
+    def suggest(text: str) -> bool:
+        by = Caller("agent", target, "import")
+        write = MemoryWrite("remember", target, by, text, hold="an export says it")
+        return bool(app.gate.write(write).outcome == "suggested")
+
+    imported = import_file(
+        app.sessions, Path(path), target, call.report, one=one_session, suggest=suggest
+    )
     done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
+    waits = f"{imported.suggested} for you to decide: vaultmind suggestions list"
     then = "Searchable in a moment; `vaultmind consolidate` takes facts and summaries from it."
-    return done.saying(*in_words(done), then if imported.messages else "")
+    said = (waits if imported.suggested else "", then if imported.messages else "")
+    return done.saying(*in_words(done), *said)
 
 
 @operation("Settle an ended conversation", writes=True)
