@@ -189,7 +189,7 @@ class Models:
 
     def rows(self) -> tuple[ModelRow, ...]:
         """Return the models there are, the shipped ones first."""
-        rows = [*self._shipped(), *self._own()]
+        rows = [*self._read()]
         active, there = (
             rankers.read_active(self._folder),
             {(it.kind, it.of, it.named) for it in rows},
@@ -304,8 +304,7 @@ class Models:
         merged = {**shipped.weights, **learned.weights}
         return Weights(learned.name, merged, shipped.words, learned.learnt_on), ""
 
-    @staticmethod
-    def _shipped() -> Iterator[ModelRow]:
+    def _read(self) -> Iterator[ModelRow]:
         for of in STUFFS:
             yield ModelRow(f"{SHIPPED}{of}", "planner", of, learnt_on=built_in(of).learnt_on)
         for stem in (one.stem for one in rankers.SHIPPED.glob("*.json")):
@@ -313,8 +312,6 @@ class Models:
             yield ModelRow(
                 f"{SHIPPED}{stem}", "ranker", stem, learnt_on=model.trained_on, scores=model.scores
             )
-
-    def _own(self) -> Iterator[ModelRow]:
         for path in sorted((self._folder / FOLDERS["planner"]).glob("*.json"))[:MOST_FILES]:
             with suppress(ConfigError):  # told where it is in use; else it is as if not there
                 one = read_learned(path)

@@ -81,7 +81,10 @@ class Case(Lesson):
         least = self.right.max() / 2
         right = {at for at, it in zip(self.places, self.right, strict=True) if it >= least}
         order = np.argsort(-(self.features @ weights), kind="stable")
-        return marks_of([one in right for one in dict.fromkeys(self.places[at] for at in order)])
+        ranked = dict.fromkeys(self.places[at] for at in order)
+        found = np.flatnonzero([one in right for one in ranked]) + 1
+        shares = np.arange(1, len(found) + 1) / found
+        return Marks(1 / int(found[0]), int((found <= CUT).sum()) / CUT, float(shares.mean()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +139,6 @@ class Learner:
     """Returns weights of some cases; at least one must be given."""
     guards: Callable[[Floats], Sequence[Guard]] = lambda weights: ()
     """Returns what new weights must not spoil."""
-
-
-def marks_of(right: Sequence[bool]) -> Marks:
-    """Return how well candidates are ranked, of which, best first, these are right."""
-    places = np.flatnonzero(right) + 1
-    if not len(places):
-        return Marks()
-    shares = np.arange(1, len(places) + 1) / places
-    return Marks(1 / int(places[0]), int((places <= CUT).sum()) / CUT, float(shares.mean()))
 
 
 def mean_of(marks: Sequence[Marks]) -> Marks:
