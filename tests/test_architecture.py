@@ -42,8 +42,9 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
         frozenset({"options"}),
         frozenset({"made", "processes", "connect"}),
-        frozenset({"commands", "demo", "bundle"}),
+        frozenset({"commands", "bundle"}),
         frozenset({"main"}),
+        frozenset({"demo"}),
     ),
     "index": (
         frozenset({"words"}),
