@@ -36,7 +36,7 @@ from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
 from vaultmind.index.embed import open_embedder
 from vaultmind.planner.layers import explore
-from vaultmind.planner.sources import Source
+from vaultmind.planner.source import Source
 from vaultmind.planner.types import TASK_KINDS, Plan, PlanRequest
 from vaultmind.types import PERSON
 
@@ -70,7 +70,7 @@ def ready(app: App, source: Source) -> float:
     began = time.perf_counter()
     if not source.index.wait_ready(_WAIT_SECONDS, vectors=True):
         sys.exit(f"{source.name} was not ready: {source.index.state()}")
-    if not app.planner.settle(source, _WAIT_SECONDS):
+    if source.settle(_WAIT_SECONDS) == "partial":
         sys.exit(f"{source.name}: what a planner keeps was not ready")
     return time.perf_counter() - began
 
@@ -109,11 +109,11 @@ def edited(app: App, source: Source, tasks: Sequence[str]) -> list[float]:
 def explored(source: Source) -> list[float]:
     """Return the times of exploring an unchanged source."""
     for kind in TASK_KINDS:
-        explore(source.structure, kind)
+        explore(source, kind)
     took = []
     for number in range(PLANS):
         began = time.perf_counter()
-        explore(source.structure, TASK_KINDS[number % len(TASK_KINDS)])
+        explore(source, TASK_KINDS[number % len(TASK_KINDS)])
         took.append((time.perf_counter() - began) * 1000)
     return took
 

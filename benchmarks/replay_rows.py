@@ -1,6 +1,6 @@
 """Who is asked in a replay: routing by type alone, searches, and the planner, over one source.
 
-The tree of each step is one linked folder (or a vault), with an index and a structure of its own
+The tree of each step is one linked folder (or a vault), with an index and a source of its own
 that follow it from step to step as they follow a person's edits. Its clock stands at the step's.
 """
 
@@ -28,8 +28,8 @@ from vaultmind.index.outlet import Withheld
 from vaultmind.index.sync import Prepared, store
 from vaultmind.planner.layers import explore
 from vaultmind.planner.plan import Planner
-from vaultmind.planner.sources import Source, Sources, described, folder_indexes
-from vaultmind.planner.structure import Structure
+from vaultmind.planner.source import Source
+from vaultmind.planner.sources import Sources, described, folder_indexes
 from vaultmind.planner.task import understand
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.ports import Embedder
@@ -121,12 +121,11 @@ class Room:
             self._source = self._open(step.root)
         else:
             self._source.index.refresh(step.touched)
-        index, structure = self._source.index, self._source.structure
+        index = self._source.index
         ready = index.wait_ready(_WAIT_SECONDS, vectors=self._embedder is not None)
         if not ready:
             sys.exit(f"The index was not ready: {index.state()}")
-        if structure is not None:
-            structure.settle(_WAIT_SECONDS)
+        self._source.settle(_WAIT_SECONDS)
         self._at = step
         return self._source
 
@@ -149,9 +148,8 @@ class Room:
         else:
             opens = folder_indexes(config, withheld, lambda: self._embedder, self.clock)
             index = opens(root, self._state)
-        structure = Structure("past", index, clock=self.clock)
         index.start()
-        return Source("past", root, "vault" if self._vault else "linked", index, structure)
+        return Source("past", "vault" if self._vault else "linked", index, self.clock)
 
 
 class Routing:
@@ -167,9 +165,9 @@ class Routing:
         source = self._room.follow(step)
         began = time.perf_counter()
         kind = understand(step.commit.message, source.name).predicted
-        explored = explore(source.structure, kind, detail="compact")
+        explored = explore(source, kind, detail="compact")
         starts = (line.removeprefix("- ").partition(" ")[0] for line in explored.text.split("\n"))
-        known = source.structure.records()
+        known = source.records()
         files = [*dict.fromkeys(one.rstrip(":") for one in starts if one.rstrip(":") in known)][
             :CUT
         ]
@@ -212,7 +210,7 @@ class Planned:
         source = self._room.follow(step)
         if self._planner is None:
             self._planner = self._made(One(source), self._room.clock)
-        self._planner.settle(source, _WAIT_SECONDS)
+        source.settle(_WAIT_SECONDS)
         request = PlanRequest(source.name, step.commit.message, token_budget=self._budget)
         return self._planner.plan(request, PERSON)
 

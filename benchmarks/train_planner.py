@@ -66,18 +66,18 @@ def collect(arguments: argparse.Namespace) -> list[Task]:
             ):
                 source = room.follow(step)
                 planner = planner or Planner(One(source), room.clock)
-                planner.settle(source, 600)
+                source.settle(600)
                 task = step.commit.message
                 understood = understand(task, source.name)
                 memory.follow(step)
-                recalled = memory.earlier.recall(understood, source, PERSON)
+                recalled, _ = memory.earlier.recall(understood, source, PERSON)
                 asked = Asked(
                     PlanRequest(source.name, task),
                     understood,
                     source,
                     PERSON,
                     step.now,
-                    recalled.found if arguments.episodes else (),
+                    recalled if arguments.episodes else (),
                 )
                 pool = measured(asked)
                 paths = tuple(one.path for one in pool)

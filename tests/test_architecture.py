@@ -71,12 +71,12 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "planner": (
         frozenset({"types"}),
-        frozenset({"task", "code", "scorer"}),
-        frozenset({"records", "names"}),
-        frozenset({"git", "graph"}),
-        frozenset({"structure"}),
+        frozenset({"task", "records", "scorer"}),
+        frozenset({"graph"}),
+        frozenset({"git"}),
+        frozenset({"source"}),
         frozenset({"layers", "sources"}),
-        frozenset({"candidates", "rerank"}),
+        frozenset({"candidates"}),
         frozenset({"pack", "earlier"}),
         frozenset({"episodes"}),
         frozenset({"plan"}),
@@ -99,7 +99,7 @@ ONE_ROOM = {
     "watchdog": {"index/folder.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},
-    "tree_sitter": {"planner/code.py"},
+    "tree_sitter": {"planner/records.py"},
     "vaultmind.vault.writer": {"memory/gate.py"},
 }
 MAX_LINES = 600

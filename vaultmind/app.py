@@ -226,8 +226,6 @@ class App:
         self.noticing.close()
         self.following.close()
         self.overlooking.close()
-        if "planner" in self.__dict__:
-            self.planner.close()
         self.sources.close()
         self.index.close()
         self._models.close()

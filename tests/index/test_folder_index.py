@@ -17,7 +17,7 @@ from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
 from vaultmind.index.linked import LinkedFolder
 from vaultmind.index.outlet import Withheld
-from vaultmind.planner.sources import cut_by_definitions
+from vaultmind.planner.records import code_spans
 from vaultmind.types import PERSON, Caller, SearchRequest
 
 AGENT = Caller("agent", "claude")
@@ -45,7 +45,7 @@ class Shop:
     def open(self, **keys: object) -> Index:
         named: dict[str, object] = {"embedder": "none", "debounce_ms": 10, "max_file_mb": 1.0}
         config = Config(self.root, self.state, index=IndexConfig(**{**named, **keys}))  # type: ignore[arg-type]
-        ground = LinkedFolder(self.root, (), cut_by_definitions)
+        ground = LinkedFolder(self.root, (), code_spans)
         withheld = Withheld(Hidden(), OpenToAll())
         index = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
         self.opened.append(index)

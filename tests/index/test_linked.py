@@ -19,7 +19,7 @@ from vaultmind.index.linked import (
     named_text,
     shape_of,
 )
-from vaultmind.planner.sources import cut_by_definitions
+from vaultmind.planner.records import code_spans
 
 CODE = '''"""A shop."""
 
@@ -43,7 +43,7 @@ def halves(path: str, text: str) -> Sequence[NamedLines]:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("cutter", [cut_plainly, cut_by_definitions])
+@pytest.mark.parametrize("cutter", [cut_plainly, code_spans])
 def test_every_line_that_says_something_is_in_one_chunk(cutter: object, end: str) -> None:
     text = (CODE * 20).replace("\n", end)
     draft = cut_code("src/shop.py", text, cutter)  # type: ignore[arg-type]

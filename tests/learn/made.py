@@ -12,8 +12,8 @@ from vaultmind.config import Flags, load_config
 from vaultmind.episodes.files import line_of_offer
 from vaultmind.episodes.note import rendered
 from vaultmind.episodes.types import Episode, Event, Offer, Result, TaskMark
-from vaultmind.learn.models import Learned
-from vaultmind.learn.planning import Heard
+from vaultmind.learn.learning import Learned
+from vaultmind.learn.lessons import Heard
 from vaultmind.types import PERSON
 from vaultmind.vault.paths import VaultPaths
 

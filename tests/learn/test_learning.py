@@ -12,8 +12,7 @@ from tests.learn.made import heard, keep_notes, learned, many, opened
 from vaultmind.app import App
 from vaultmind.errors import NotFound, PathRefused
 from vaultmind.index.models import ACTIVE
-from vaultmind.learn.learning import Trained
-from vaultmind.learn.models import Models
+from vaultmind.learn.learning import Models, Trained
 from vaultmind.memory.audit import newest_first
 from vaultmind.planner.scorer import built_in
 from vaultmind.types import PERSON, Caller, MemoryWrite

@@ -16,9 +16,8 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.index.models import FEATURES, Model, read_model
 from vaultmind.index.search import Search
 from vaultmind.learn.feedback import Judged, Line
-from vaultmind.learn.learning import Trained
-from vaultmind.learn.models import FOLDERS
-from vaultmind.learn.searching import MOST_LESSONS, heard_first, search_learner, taught_by
+from vaultmind.learn.learning import FOLDERS, Trained
+from vaultmind.learn.lessons import MOST_LESSONS, heard_first, search_learner, taught_by
 from vaultmind.learn.trial import Case
 from vaultmind.types import PERSON, Caller
 

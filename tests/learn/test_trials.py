@@ -11,8 +11,8 @@ import pytest
 from tests.learn.made import NOW, OFFERED, heard, learned, many
 from vaultmind.episodes.types import Event, Result
 from vaultmind.errors import ConfigError
-from vaultmind.learn.models import read_learned
-from vaultmind.learn.planning import (
+from vaultmind.learn.learning import read_learned
+from vaultmind.learn.lessons import (
     EDITED,
     FREE_ROOM,
     LEAST_ROOM,

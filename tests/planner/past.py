@@ -39,7 +39,7 @@ class Past:
     def known(self) -> None:
         """Have everything known to plans."""
         self.planned.app.episodes.settle()
-        assert self.planned.app.planner.settle(self.planned.source(), 200)
+        assert self.planned.source().settle(200) != "partial"
 
     def say_of(self, agent: str, front: str) -> None:
         """Write what the person says of an agent."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.planner.shop import make_shop
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
-from vaultmind.planner.sources import Source
+from vaultmind.planner.source import Source
 from vaultmind.planner.types import Plan, PlanRequest
 from vaultmind.types import PERSON, Caller, MemoryWrite
 
@@ -63,7 +63,7 @@ class Planned:
             source = self.source(name)
             source.index.everything()
             assert source.index.wait_ready(200)
-            assert self.app.planner.settle(source, 200)
+            assert source.settle(200) != "partial"
 
     def plan(self, task: str, caller: Caller = PERSON, **wanted: object) -> Plan:
         """Return the plan of a task, over the shop where no other source is named."""

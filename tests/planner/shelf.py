@@ -16,8 +16,8 @@ from vaultmind.index.sync import Sync
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.planner.layers import Explored, explore
 from vaultmind.planner.records import record_of
+from vaultmind.planner.source import Source
 from vaultmind.planner.sources import described
-from vaultmind.planner.structure import Structure
 from vaultmind.planner.types import FileRecord
 from vaultmind.types import IndexState
 from vaultmind.vault.files import FileStat, FileText
@@ -65,17 +65,17 @@ class Shelf:
     def wait_ready(self, timeout: float) -> bool:
         return True
 
-    def structure(self, name: str = "shelf") -> Structure:
-        """Return the folder's structure, up to date."""
+    def source(self, name: str = "shelf") -> Source:
+        """Return the folder as a source, up to date."""
         self.sync.reconcile()
-        made = Structure(name, self, clock=lambda: NOW)
+        made = Source(name, "vault", self, lambda: NOW)
         made.settle(30)
         return made
 
-    def explore(self, structure: Structure, *which: str, **options: object) -> Explored:
+    def explore(self, source: Source, *which: str, **options: object) -> Explored:
         """Bring the index up to date and explore."""
         self.settle()
-        return explore(structure, which=which, **options)  # type: ignore[arg-type]
+        return explore(source, which=which, **options)  # type: ignore[arg-type]
 
     def settle(self) -> None:
         self.sync.reconcile()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.planner.code import Span, code_spans, language_of, read_code
+from vaultmind.planner.records import code_spans, language_of, read_code
 from vaultmind.planner.types import FileRecord, Part
 
 PYTHON = '''"""Carts 🛒 and what is in them."""
@@ -64,9 +64,9 @@ def test_what_is_no_code_ends_soon_and_raises_nothing(path: str, text: str) -> N
     assert time.thread_time() - begun < 20  # minutes without the limits
 
 
-def check(text: str, spans: list[Span]) -> None:
+def check(text: str, spans: list[tuple[int, int, str]]) -> None:
     """Every line that is not blank is in one span, in order."""
-    covered = [row for one in spans for row in range(one.first_line, one.last_line + 1)]
+    covered = [row for first, last, _ in spans for row in range(first, last + 1)]
     assert covered == sorted(set(covered))
     rows = {row for row, line in enumerate(text.split("\n"), 1) if line.strip()}
     assert rows <= set(covered)

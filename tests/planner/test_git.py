@@ -35,12 +35,12 @@ def test_what_gitignore_newly_hides_is_named_by_no_layer(folder: Shelf) -> None:
     folder.commit("Raise the salary of Anna")
     folder.write("cart.py", "A = 2\n")
     folder.commit("Change the cart")
-    structure = folder.structure()
+    source = folder.source()
     for since in ("", "HEAD~2", "2020-01-01"):
-        assert "Anna" in folder.explore(structure, "L6", since=since, detail="normal").text
+        assert "Anna" in folder.explore(source, "L6", since=since, detail="normal").text
     folder.write(".gitignore", "notes/\n")
     for since in ("", "HEAD~2", "2020-01-01"):
-        said = folder.explore(structure, "L0", "L1", "L6", since=since, detail="normal")
+        said = folder.explore(source, "L0", "L1", "L6", since=since, detail="normal")
         assert "salary" not in said.text.casefold()
         assert "Change the cart" in said.text
 

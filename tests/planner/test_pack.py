@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from vaultmind import tokens
 from vaultmind.planner.candidates import Candidate, Form, Spot
-from vaultmind.planner.pack import SIZES, forms_of, named_reasons, pack, rendered
+from vaultmind.planner.pack import SIZES, forms_of, pack
 from vaultmind.planner.types import FileRecord, Part, Piece
-from vaultmind.types import Reason
 
 TEXT = '"""The cart."""\n\n' + "\n\n".join(
     f'def step_{n}(cart):\n    """Do step {n}."""\n    return cart.with_step({n})'
@@ -28,7 +27,7 @@ FILES = st.lists(st.lists(FORMS, max_size=3), max_size=6)
 
 
 def page(text: str = TEXT, record: FileRecord = RECORD) -> Candidate:
-    return Candidate("cart.py", text=text, record=record, is_indexed=True)
+    return Candidate("cart.py", text=text, record=record)
 
 
 def forms(
@@ -84,22 +83,3 @@ def test_a_definition_within_a_place_that_is_cut_stands_by_itself() -> None:
     made = code(text, ("Cart", 1, 63), ("Cart.total", 62, 63))
     found = forms(made, Spot(0, len(text), "#Cart", 0.9), told={"total": 1.0})
     assert ["#Cart.total"] in [[piece.part for piece in form] for form in found]
-
-
-def test_a_line_says_what_is_defined_and_never_repeats_the_name_of_the_file() -> None:
-    line = lambda one: rendered(forms(one)[0])  # noqa: E731
-    assert line(code("def a(): ...\n", ("a", 1, 1), ("a.b", 1, 1))) == "cart.py: a"
-    assert line(code("x = 1\n")) == "cart.py"
-    assert line(page()) == "cart.py: The cart."
-
-
-def test_reasons_say_what_they_are_about_and_what_holds_anyhow_comes_last() -> None:
-    shares = {"f_recency_score": 0.5, "user": 0.3, "similar": 0.1, "f_token_cost": 0.1}
-    made = tuple(Reason(f"by {family}", share, family) for family, share in shares.items())
-    because = {"tests a.py": None, "uses b.py": None}
-    told = named_reasons(Candidate("cart.py", because=because, reasons=made), "fix the cart", {})
-    assert [str(one) for one in told] == [
-        "uses b.py (30%)",
-        "by similar (10%)",
-        "by f_recency_score (50%)",
-    ]

@@ -15,7 +15,7 @@ from tests.waiting import until
 from vaultmind.config import MinionConfig
 from vaultmind.errors import MinionFailed
 from vaultmind.minion.choice import Minion
-from vaultmind.planner.rerank import (
+from vaultmind.planner.plan import (
     Reranker,
 )
 from vaultmind.planner.types import PlanRequest

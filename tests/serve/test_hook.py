@@ -79,19 +79,17 @@ def write_brain(house: Machine) -> None:
     brain.write_text("## User\n\n- Is called Anna ^a1b2\n", "utf-8")
 
 
-def test_where_no_daemon_runs_one_is_started_and_the_start_comes_with_the_next_prompt(
+def test_where_no_daemon_runs_the_start_waits_for_one_and_nothing_else_does(
     plain_house: Machine, script: Script
 ) -> None:
     house = plain_house
     write_brain(house)
-    assert quiet(run(house, "SessionStart", event_of(script, source="startup")))
-    assert quiet(run(house, "Stop", event_of(script))), "and no second one is started"
-    until(house.pid, 30)
+    assert quiet(run(house, "Stop", event_of(script)))
+    done = run(house, "SessionStart", event_of(script, source="startup"))
+    assert "Is called Anna" in told(done, "SessionStart")
     script.user("Hello")
     at_home = {"prompt": "Hello", "transcript_path": "~/projects/p/5f1c-1.jsonl"}
-    context = told(run(house, "UserPromptSubmit", event_of(script, **at_home)),
-                   "UserPromptSubmit")  # fmt: skip
-    assert "Is called Anna" in context
+    assert quiet(run(house, "UserPromptSubmit", event_of(script, **at_home)))
     # a prompt waits for no transcript that is being read: what hooks left is read behind it
     until(lambda: not left_in(house.config.state_dir), 30)
     assert len(sessions(house)) == 1

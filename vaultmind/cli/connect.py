@@ -297,9 +297,11 @@ def settle(
               help="Another configuration file.")  # fmt: skip
 @click.option("--hooks", "hooked", is_flag=True, help="Claude Code: write conversations down, "
               "remind it; with --remove take only this out.")  # fmt: skip
+@click.option("--link/--no-link", default=None, help="With --hooks: link this folder, too, so that "
+              "what is done in it is kept. Asked, where neither is given.")  # fmt: skip
 @pass_settings
 def connect(
-    settings: Settings, client: str, *, write: bool, remove: bool, file: Path | None, hooked: bool
+    settings: Settings, client: str, *, file: Path | None, link: bool | None, **how: bool
 ) -> None:
     """Connect CLIENT to this vault's memory.
 
@@ -309,6 +311,7 @@ def connect(
     .claude/settings.local.json. No team shares either; with --file .mcp.json the server is shared.
     """
     is_code = client == "claude-code"
+    write, remove, hooked = how["write"], how["remove"], how["hooked"]
     if hooked and not is_code:
         said = f"only claude-code has hooks: leave it out for {client}"
         raise click.BadParameter(said, param_hint="--hooks")
@@ -347,8 +350,25 @@ def connect(
     if any(words for words, _, _ in done.values()):
         lines.append("Restart the client." if write else "Add --write to do it.")
     settings.tell(Answer(told, "\n".join(lines)))
+    if hooked and write and not remove:
+        link_here(settings, link)
     if not (is_code or remove or settings.json):
         aside(NO_RULES.format(title=kind.title))
+
+
+def link_here(settings: Settings, link: bool | None) -> None:
+    """Link the folder of the project where the person wants it, and it is not linked yet."""
+    here = Path.cwd()
+    known = [Path(one["root"]) for one in settings.call("links")["sources"]]
+    if link is False or any(here.is_relative_to(one) for one in known):
+        return
+    asks = sys.stdin.isatty() and not settings.json
+    words = "Keep what is done in this folder, too? It is read and indexed."
+    if link or (asks and settings.confirms(words)):
+        name = settings.call("link", {"path": str(here)})["name"]
+        aside(f"{here} is linked as {name}; `vaultmind unlink {name}` undoes it.")
+    else:
+        aside(f"What is done in {here} is not kept: `vaultmind link {here}` changes that.")
 
 
 # --- what the doctor says of the clients --------------------------------------------------

@@ -36,17 +36,14 @@ the whole settings file for it."""
 EVENTS = (*CAPTURED, BEFORE_TASK, AFTER_TOOL, AFTER_FAILURE)
 TASK_TOOLS = ("Task", "Agent")
 """What Claude Code calls the tool that starts a sub-agent, by its older and its newer name."""
-TELL_ONLY = ("PreCompact", "Stop", "SessionEnd")
-"""Events that ask nothing: once they are told, it does not matter how long the daemon takes."""
 INPUT_SECONDS = 5.0
 """For reading stdin, which a host writes at once: one that never closes it has said nothing."""
 LIMIT_SECONDS = 0.1
-"""From there to the daemon's greeting, and for events that only tell, and for a plan, to the end:
-a daemon that hangs costs no more. Python's own start and end come to it; `benchmarks/hook.py`
-measures all."""
-ANSWER_SECONDS = 0.2
-"""From the greeting of a daemon that is alive to what the host is told, on a machine that is busy:
-otherwise it takes a few hundredths."""
+"""From there to the end, for events that only tell and for a plan: a daemon that hangs costs no
+more. Python's own start and end come to it; `benchmarks/hook.py` measures all."""
+PATIENCE = {"SessionStart": 3.0, "UserPromptSubmit": 1.0}
+"""The same for events that the host is told something at: as long as a daemon may need that is
+only just starting. Otherwise it takes a few hundredths."""
 LIMIT_VARIABLE = "VAULTMIND_HOOK_SECONDS"
 """Another limit for any of them, for a slow machine."""
 PLAN_VARIABLE, EPISODES_VARIABLE = "VAULTMIND_PLAN_HOOK", "VAULTMIND_EPISODES_HOOK"
@@ -119,7 +116,7 @@ def _use(event: str, given: dict[str, Any], told: dict[str, str]) -> dict[str, A
 def _tell(where: Where, args: dict[str, Any], errand: dict[str, Any]) -> None:
     """Tell the daemon, and the host what it answers; what it has seen to is no errand."""
     event = args["event"]
-    answer = _ask(where, "hook", args, 0.0 if event in TELL_ONLY else ANSWER_SECONDS)
+    answer = _ask(where, "hook", args, PATIENCE.get(event, 0.0))
     if answer is not None:
         errand.clear()
     if context := str((answer or {}).get("context") or ""):
@@ -147,23 +144,25 @@ def _off(variable: str) -> bool:
 
 
 def _ask(
-    where: Where, op: str, args: dict[str, Any], seconds: float = 0.0
+    where: Where, op: str, args: dict[str, Any], patience: float = 0.0
 ) -> dict[str, Any] | None:
-    """Return what the daemon answers to an operation; where none runs, start one, for None.
+    """Return what the daemon answers to an operation. Where none runs, start one: with `patience`,
+    which is how many seconds all of it may take, it is waited for; else None is returned.
 
-    `seconds` is how long it may take from its greeting, where that is another limit. Raises in its
-    words where it refuses, but not in those that repeat a value: it is what the host told, and the
-    log is no place for it.
+    Raises in the daemon's words where it refuses, but not in those that repeat a value: it is what
+    the host told, and the log is no place for it.
     """
-    _limit(LIMIT_SECONDS)
+    _limit(patience or LIMIT_SECONDS)
     greeting = launch.hello("ops", kind="agent", agent=where.agent, client=CLIENT)
     reached = launch.greet_quickly(where, greeting)
     if reached is None:
         launch.begin(where)
+    while patience and reached is None:
+        time.sleep(launch.POLL_SECONDS)
+        reached = launch.greet_quickly(where, greeting)
+    if reached is None:
         return None
     try:
-        if seconds:
-            _limit(seconds)
         answer = reached.ask(op, args)
     finally:
         reached.close()

@@ -82,6 +82,9 @@ class Paragraph:
 
     text: str
     sources: tuple[str, ...]
+    """In a file `<path without .md>#<block>`."""
+    block: str = ""
+    """Its id in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,18 +286,7 @@ log = logging.getLogger(__name__)
 # --- the file ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedParagraph:
-    """A paragraph of a summary as it stands in its file."""
-
-    text: str
-    """Its words, without links at the end and block id."""
-    block: str
-    links: tuple[tuple[str, str], ...]
-    """(path without `.md`, block) of each source."""
-
-
-def paragraphs_of(text: str) -> tuple[PlacedParagraph, ...]:
+def paragraphs_of(text: str) -> tuple[Paragraph, ...]:
     """Return the paragraphs and list items of a summary's file, in order."""
     found = []
     for one in parts(text):
@@ -302,8 +294,8 @@ def paragraphs_of(text: str) -> tuple[PlacedParagraph, ...]:
         ours = _OUR_LINKS.search(body)
         shown = unescape(body[: ours.start()]) if ours else plain(body)[0]
         links = _LINK.findall(ours.group() if ours else body)
-        told = tuple((path.strip(), block) for path, block in links)
-        found.append(PlacedParagraph(shown, one.block, told))
+        marks = tuple(f"{path.strip()}#{block}" for path, block in links)
+        found.append(Paragraph(shown, marks, one.block))
     return tuple(found)
 
 
@@ -464,7 +456,8 @@ class Levels:
         """Yield the paragraphs of an L1 that may be recalled, with all that they link to."""
         record, hides = path.removesuffix(".md"), self._with.hides
         for one in paragraphs_of(blank_private(text)):
-            named = [(record, one.block), *((_stem(link), block) for link, block in one.links)]
+            marks = (mark.partition("#") for mark in one.sources)
+            named = [(record, one.block), *((_stem(link), block) for link, _, block in marks)]
             if not any(block and hides(agent, of, block) for of, block in named):
                 yield Message("user", mask(one.text).text, "", f"{_stem(path)}#{one.block}")
 

@@ -54,7 +54,7 @@ _HIDDEN = re.compile(
 """A name with a dot before it, but for those that are taken."""
 _IDENTITY = "identity.md"
 IGNORE_FILE = ".gitignore"
-MAX_BYTES, MAX_WILDCARDS = 500_000, 8
+MAX_RULES, MAX_WILDCARDS = 500_000, 8
 """Of one file of patterns; and of one line: more would take too long on a long name."""
 _IGNORES_CASE = sys.platform in ("darwin", "win32")
 
@@ -175,7 +175,7 @@ class FolderRules(Rules):
         """Return the patterns of a file; none where there is no such regular file."""
         patterns: list[GitIgnoreSpecPattern] = []
         try:
-            raw, _ = read_bytes(self._top / file, VaultReader(VaultPaths(self._top), MAX_BYTES), "")
+            raw, _ = read_bytes(self._top / file, VaultReader(VaultPaths(self._top), MAX_RULES), "")
         except VaultMindError:
             raw = b""
         for line in os.fsdecode(raw.removeprefix(b"\xef\xbb\xbf")).splitlines():
@@ -305,10 +305,14 @@ class LinkedFolder(VaultFolder):
         return named_text(path, text, name, self._cutter) if shape_of(path) == "code" else None
 
 
+def is_minified(text: str) -> bool:
+    """Tell whether nobody wrote a text by hand: its lines are too long."""
+    return len(text) > max(MINIFIED_ABOVE, MINIFIED_LINE * (text.count("\n") + 1))
+
+
 def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
     """Return the chunks of code: each stands under the name of what it defines."""
-    size = len(text)
-    if size > MINIFIED_ABOVE and size > MINIFIED_LINE * (text.count("\n") + 1):
+    if is_minified(text):
         return Chunked((), faults=notes.faults_of(path, ["minified: its text is not searched"]))
     lang = _language(text)
     chunks = [

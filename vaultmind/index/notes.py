@@ -23,7 +23,7 @@ from vaultmind.types import Chunk, Fault, Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
 from vaultmind.vault.oneline import unescape
-from vaultmind.vault.parts import COMMENT, block_spans, bullets
+from vaultmind.vault.parts import COMMENT, bullets
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.transcript import parse_session
@@ -55,7 +55,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _DATE_KEYS = ("date", "created", "data", "дата")
 _UNSHOWN = {"tags", "tag", "cssclass", "cssclasses", "position", "publish"}
 _MAX_PROPERTY = 200
-_MARKUP = re.compile(
+MARKUP = re.compile(
     r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|\[([^\[\]]*)\]\([^)]{0,2000}\)|[*`]+|(?<!\w)_+|_+(?!\w)"
 )
 _SOURCES = re.compile(r"(?:(?:^|(?<=\s))\[\[[^\[\]|]+\|source\]\]\s*)+")
@@ -183,6 +183,20 @@ def folded(path: str) -> str:
     return unicodedata.normalize("NFC", path).casefold().removesuffix(".md")
 
 
+def meant(named: Iterable[str], target: str, source: str) -> str:
+    """Return which of some files a link in another means, as Obsidian would: one beside it, else
+    that of the shortest path.
+
+    `target`: what their folded paths end in; empty for any. Empty where there is none.
+    """
+    here = source.rpartition("/")[0]
+    return min(
+        (one for one in named if not target or f"/{folded(one)}".endswith(f"/{target}")),
+        key=lambda path: (path.rpartition("/")[0] != here, path.count("/"), path),
+        default="",
+    )
+
+
 # --- where a long text pauses -------------------------------------------------------------
 
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t\r]*\n)+")
@@ -260,7 +274,7 @@ class _Section:
     @property
     def heading(self) -> str:
         """Return the heading as it is shown."""
-        return " ".join(_MARKUP.sub(r"\1\2", COMMENT.sub("", self.raw)).split())
+        return " ".join(MARKUP.sub(r"\1\2", COMMENT.sub("", self.raw)).split())
 
 
 _Piece = tuple[_Section, Span, bool]
@@ -302,10 +316,10 @@ def chunk_summary(path: str, text: str) -> Chunked:
     for section in _sections(note, text):
         at = section.start
         parts: list[tuple[Span, str]] = []
-        for block, (start, end) in block_spans(note):
-            if at <= start and end <= section.own_end:
-                parts += [((at, start), ""), ((start, block.end), f"#^{block.id}")]
-                at = end
+        for block in note.blocks:
+            if at <= block.start and block.stop <= section.own_end:
+                parts += [((at, block.start), ""), ((block.start, block.end), f"#^{block.id}")]
+                at = block.stop
         for part, anchor in (*parts, ((at, section.own_end), "")):
             for span in split(text, part, SUMMARY_TARGET):
                 chunk = _section_chunk(text, note, title, section, span)

@@ -23,7 +23,7 @@ import numpy as np
 from vaultmind.index import db
 from vaultmind.index.columns import Floats, Where
 from vaultmind.index.embed import STRONG, scale_of
-from vaultmind.index.notes import folded, name_of
+from vaultmind.index.notes import meant, name_of
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import Finder
 from vaultmind.types import Caller, Chunk, Hit, Neighbour, TieName
@@ -263,11 +263,5 @@ def _named(
 
 
 def _meant(connection: sqlite3.Connection, name: str, target: str, source: str) -> str:
-    """Return the file that a link means, as Obsidian would: beside it, else the shortest path."""
     named = connection.execute("SELECT path FROM ties WHERE kind = 'name' AND name = ?", (name,))
-    here = source.rpartition("/")[0]
-    return min(
-        (one for (one,) in named if not target or f"/{folded(one)}".endswith(f"/{target}")),
-        key=lambda path: (path.rpartition("/")[0] != here, path.count("/"), path),
-        default="",
-    )
+    return meant((path for (path,) in named), target, source)

@@ -180,12 +180,11 @@ def without_said(text: str, path: str, wanted: Wanted) -> str:
     """Return a file without each line that says it, or whose hit is a message that is meant."""
 
     def is_kept(raw: str) -> bool:
-        line, texts = read_line(raw), [raw]
-        if line is not None:
-            place = line.anchor.lstrip("#^")
-            texts = [line.query, line.path, place]
-        is_meant = line is not None and wanted.means(line.path, place)
-        return not is_meant and not any(map(wanted.says, texts))
+        if (line := read_line(raw)) is None:
+            return not wanted.says(raw)
+        place = line.anchor.lstrip("#^")
+        is_said = any(map(wanted.says, (line.query, line.path, place)))
+        return not is_said and not wanted.means(line.path, place)
 
     return "\n".join(filter(is_kept, text.split("\n")))
 

@@ -81,7 +81,10 @@ class Case(Lesson):
         least = self.right.max() / 2
         right = {at for at, it in zip(self.places, self.right, strict=True) if it >= least}
         order = np.argsort(-(self.features @ weights), kind="stable")
-        return marks_of([one in right for one in dict.fromkeys(self.places[at] for at in order)])
+        ranked = dict.fromkeys(self.places[at] for at in order)
+        found = np.flatnonzero([one in right for one in ranked]) + 1
+        shares = np.arange(1, len(found) + 1) / found
+        return Marks(1 / int(found[0]), int((found <= CUT).sum()) / CUT, float(shares.mean()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +141,6 @@ class Learner:
     """Returns what new weights must not spoil."""
 
 
-def marks_of(right: Sequence[bool]) -> Marks:
-    """Return how well candidates are ranked, of which, best first, these are right."""
-    places = np.flatnonzero(right) + 1
-    if not len(places):
-        return Marks()
-    shares = np.arange(1, len(places) + 1) / places
-    return Marks(1 / int(places[0]), int((places <= CUT).sum()) / CUT, float(shares.mean()))
-
-
 def mean_of(marks: Sequence[Marks]) -> Marks:
     """Return the means; 0 of nothing."""
     return Marks(*np.mean([astuple(one) for one in marks], axis=0).tolist()) if marks else Marks()
@@ -194,10 +188,8 @@ def tried(
     the new ones. At least one case must be there; of too few there is no trial that could be
     passed. Nor is there one on what was there at the time until which all is `seen`.
     """
-    before, after = (
-        defaultdict[Hashable, list[Marks]](list),
-        defaultdict[Hashable, list[Marks]](list),
-    )
+    before: defaultdict[Hashable, list[Marks]] = defaultdict(list)
+    after: defaultdict[Hashable, list[Marks]] = defaultdict(list)
     learnt, weights = learner.cases, None
     for learnt, later in rounds(learner.cases, seen):
         weights = learner.learn(learnt)

@@ -9,14 +9,13 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import IndexUnavailable
 from vaultmind.index.words import BY_LANGUAGE, fold
-from vaultmind.planner.names import folder_of, stems_of
+from vaultmind.planner.graph import folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
 from vaultmind.types import Caller, Reason
@@ -24,7 +23,7 @@ from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
     from vaultmind.index.search import Strong
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.source import Source
 
 FOUND_CHUNKS, MOST_SPOTS = 200, 5
 """Chunks of a search that are looked at; and of them of one file."""
@@ -39,9 +38,7 @@ SURE = {
     "similar": 0.8, "affinity": 1.0, "meaning": 0.5,
 }  # fmt: skip
 """What makes a candidate strong enough that its neighbours are looked at."""
-TIES = (
-    "coverage", "path", "definitions", "named", "defined", "similar", "affinity",
-)  # fmt: skip
+TIES = ("coverage", "path", "definitions", "named", "defined", "affinity", "similar")
 """What leads from a task's words to a file. A share of BM25 does not: `of` would have one."""
 NEAR = 0.15
 """How near in meaning a file is that no word of the task leads to."""
@@ -114,8 +111,6 @@ class Candidate:
     stat: FileStat | None = None
     record: FileRecord | None = None
     """What is known of it, if that is of these very bytes."""
-    is_indexed: bool = False
-    """Whether the index holds these very bytes: only then its offsets are right."""
     forms: tuple[Form, ...] = ()
     """The shortest first."""
 
@@ -157,8 +152,8 @@ def said_of(task: str, language: str) -> str:
 
 def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
-    structure, pool = asked.source.structure, _searched(asked)
-    graph, past, understood = structure.graph, structure.history.past, asked.understood
+    source, pool = asked.source, _searched(asked)
+    graph, past, understood = source.graph, source.history.past, asked.understood
     shows, task = asked.source.index.outlet.shown_to(asked.caller).shows, asked.said
 
     def add(signal: str, found: Mapping[str, float], *because: str) -> None:
@@ -172,11 +167,12 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
             del pool[path]
 
     def is_there(one: Candidate) -> bool:
-        known = structure.record(one.path) or one.spots
-        return bool(known) and structure.shows(one.path) and shows(one.path)
+        known = source.record(one.path) or one.spots
+        return bool(known) and source.shows(one.path) and shows(one.path)
 
-    add("path", structure.by_path.like(task, MOST_LIKE))
-    add("definitions", structure.by_definition.like(task, MOST_LIKE))
+    called, defining = source.names
+    add("path", called.like(task, MOST_LIKE))
+    add("definitions", defining.like(task, MOST_LIKE))
     add("named", graph.named(understood.paths))
     add("defined", graph.defined(understood.identifiers))
     add("similar", past.similar(task, MOST_COMMITS))
@@ -211,16 +207,17 @@ def seeds_of(found: Iterable[Candidate]) -> dict[str, float]:
 
 
 def missing_of(asked: Asked) -> tuple[str, ...]:
-    """Return the paths that a task names and that are not there, as far as the caller may know.
+    """Return the files that a task names and that are not there, as far as the caller may know.
 
     One outside of the source is none of its own: tracebacks are full of them.
     """
-    graph, outlet = asked.source.structure.graph, asked.source.index.outlet
+    graph, outlet = asked.source.graph, asked.source.index.outlet
     return tuple(
         path
         for path in asked.understood.paths
         if (path.startswith(f"{asked.source.root}/") or not path.startswith(("/", "~")))
-        and not any(outlet.shows(one, asked.caller) for one in graph.at(path))
+        and "." in path.rpartition("/")[2]
+        and not any(outlet.shows(one, asked.caller) for one in graph.named((path,)))
     )
 
 
@@ -273,7 +270,7 @@ def _around(
     asked: Asked, seeds: Mapping[str, float]
 ) -> Iterator[tuple[str, dict[str, float], str]]:
     """Yield what strong candidates lead to, what leads to them, and their tests."""
-    graph = asked.source.structure.graph
+    graph = asked.source.graph
     for seed, weight in seeds.items():
         around = {
             "used": dict.fromkeys(path for kind, path in graph.out(seed) if kind != "tests"),
@@ -324,12 +321,12 @@ def features_of(
     one: Candidate, asked: Asked, scope: frozenset[str], age_days: float = math.inf
 ) -> dict[str, float]:
     """Return all features of a candidate by name. `scope`: see `scope_of`."""
-    structure, understood, signals = asked.source.structure, asked.understood, one.signals
-    record = structure.record(one.path)
+    source, understood, signals = asked.source, asked.understood, one.signals
+    record = source.record(one.path)
     role = _role(one.path, record)
     told = max((signals.get(name, 0.0) for name in _STRUCTURAL), default=0.0)
     near = max(signals.get("test", 0.0), signals.get("tested", 0.0))
-    if role == "code" and any(kind == "tests" for kind, _ in structure.graph.into(one.path)):
+    if role == "code" and any(kind == "tests" for kind, _ in source.graph.into(one.path)):
         near = max(near, HAS_TESTS)
     cost = math.log1p(record.tokens if record else 0) / math.log1p(BIG_TOKENS)
     fit = _FITS[understood.predicted][_ROLES.index(role)]
@@ -349,12 +346,10 @@ def features_of(
 
 def measured(asked: Asked) -> list[Candidate]:
     """Return every candidate with its features. Ages are whole days: a plan lasts a day."""
-    with asked.source.structure.lock:
+    with asked.source.lock:
         pool = candidates(asked)
-        scope, now, ages = scope_of(asked.request.task), asked.now.timestamp(), dict[str, float]()
-        with suppress(IndexUnavailable):
-            for row in asked.source.index.rows([*pool]):
-                ages[row.path] = (now - row.stat.mtime_ns / 1e9) // SECONDS_A_DAY
+        scope, now = scope_of(asked.request.task), asked.now.timestamp()
         for path, one in pool.items():
-            one.signals = features_of(one, asked, scope, ages.get(path, math.inf))
+            age = (now - asked.source.changed_at(path)) // SECONDS_A_DAY
+            one.signals = features_of(one, asked, scope, age)
         return [*pool.values()]

@@ -30,7 +30,7 @@ from vaultmind.vault.paths import VaultPaths
 if TYPE_CHECKING:
     from vaultmind.episodes.store import Tables
     from vaultmind.index.outlet import Outlet
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.source import Source
 
 MOST_ALIKE, OTHERS = 12, 4
 """Episodes that count for one task, and of them of an agent that is not one's own: none of those
@@ -46,15 +46,15 @@ SHARE = 0.1
 """Share of a plan's budget that earlier work may take."""
 HEAD = "Earlier work on tasks like this:"
 FORGOTTEN = "a task that was forgotten"
-SHOWN_FILES, SHOWN_DECISIONS, MAX_TASK, MAX_WORDS = 6, 3, 120, 200
+SHOWN_FILES, SHOWN_DECISIONS, TASK_TOKENS, SAID_TOKENS = 6, 3, 30, 50
+LEAST_TOLD = 30
+"""Tokens in which there is something to tell of an episode."""
 SLACK = 4
 """Tokens that two texts together may take more than each by itself."""
 log = logging.getLogger(__name__)
 
 
-Work = tuple[EarlierWork, str]
-"""An episode as it is told of, and in fewer words."""
-Recalled = tuple[tuple[Candidate, ...], tuple[Work, ...]]
+Recalled = tuple[tuple[Candidate, ...], tuple[EarlierWork, ...]]
 """What earlier work says of one task: files, and what was done."""
 
 
@@ -149,10 +149,10 @@ class Earlier:
         near: Mapping[str, float],
         source: Source,
         caller: Caller,
-    ) -> Iterator[Work]:
+    ) -> Iterator[EarlierWork]:
         """Yield the likest episodes that have anything to tell: no secret, nothing forgotten."""
         yielded: set[tuple[str, str]] = set()
-        shows, clean = source.index.outlet.shows, self._showing.clean
+        shows, clean, root = source.index.outlet.shows, self._showing.clean, source.root
         for name in [name for name, like in near.items() if like >= TOLD_ALIKE][:LOOKED_AT]:
             one = episodes.get(name)
             if one is None or not self._stands(tables, name):
@@ -161,22 +161,24 @@ class Earlier:
             changed = tuple(
                 path
                 for path, what in sorted(files, key=lambda it: (-seconds_of(it[1].last), it[0]))
-                if (what.change == "removed" or source.has(path)) and shows(path, caller)
+                if (what.change == "removed" or (root / path).is_file()) and shows(path, caller)
             )
             decisions = [clean(it.text) for it in self._events(one) if it.kind == "decision"]
             why = "" if self._hides(one, one.why_block) else clean(one.rationale)
             same = (one.task.fingerprint or name, one.outcome)
             if same not in yielded and (changed or decisions or why):
                 yielded.add(same)
-                task = FORGOTTEN if self._hides(one, TASK) else clean(one.task.text)
+                task = one_line(FORGOTTEN if self._hides(one, TASK) else clean(one.task.text))
                 day = day_of(seconds_of(one.started))
-                head = f"- {day}, {one.agent}, {one.outcome}: {_clipped(task, MAX_TASK)}"
-                told = [f"decided: {_clipped(it, MAX_WORDS)}" for it in decisions[:SHOWN_DECISIONS]]
-                told += [f"because: {_clipped(why, MAX_WORDS)}"] if why else []
-                long, short = (_named(changed, most) for most in (SHOWN_FILES, SHOWN_FILES // 2))
-                text = "; ".join([head, *long, *told])
-                work = EarlierWork(name, day, one.outcome, near[name], changed, text)
-                yield work, "; ".join([head, *short])
+                head = f"- {day}, {one.agent}, {one.outcome}: {tokens.clip(task, TASK_TOKENS)}"
+                told = [f"decided: {it}" for it in decisions[:SHOWN_DECISIONS]]
+                told += [f"because: {why}"] if why else []
+                told = [tokens.clip(one_line(it), SAID_TOKENS) for it in told]
+                more = len(changed) - SHOWN_FILES
+                named = ", ".join(map(one_line, changed[:SHOWN_FILES]))
+                named += f" and {more} more" if more > 0 else ""
+                text = "; ".join([head, *([f"changed {named}"] if changed else []), *told])
+                yield EarlierWork(name, day, one.outcome, near[name], changed, text)
 
 
 def day_of(seconds: int) -> str:
@@ -199,23 +201,12 @@ def _because(one: Used, episodes: Mapping[str, Episode], near: Mapping[str, floa
 # --- how it is told -----------------------------------------------------------------------
 
 
-def told_within(works: Sequence[Work], budget: int) -> tuple[tuple[EarlierWork, ...], str]:
+def told_within(works: Sequence[EarlierWork], budget: int) -> tuple[tuple[EarlierWork, ...], str]:
     """Return the works that fit into a share of a budget, and the text that tells of them."""
-    told: list[EarlierWork] = []
-    for work, short in works:
-        for form in (work.text, short):
-            text = "\n".join([HEAD, *(one.text for one in told), form])
-            if tokens.count(f"{text}\n\n") + SLACK <= int(budget * SHARE):
-                told.append(replace(work, text=form))
-                break
-    return tuple(told), "\n".join([HEAD, *(one.text for one in told)]) if told else ""
-
-
-def _named(files: Sequence[str], most: int) -> list[str]:
-    more = f" and {len(files) - most} more" if len(files) > most else ""
-    return [f"changed {', '.join(map(one_line, files[:most]))}{more}"] if files else []
-
-
-def _clipped(text: str, most: int) -> str:
-    line = one_line(text)
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    told, text = list[EarlierWork](), HEAD
+    for work in works:
+        room = int(budget * SHARE) - tokens.count(f"{text}\n\n") - SLACK
+        if room >= LEAST_TOLD:
+            told.append(replace(work, text=tokens.clip(work.text, room)))
+            text = f"{text}\n{told[-1].text}"
+    return tuple(told), text if told else ""

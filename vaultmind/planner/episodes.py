@@ -21,7 +21,8 @@ from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.planner.candidates import Asked, Candidate
-    from vaultmind.planner.sources import Source, Sources
+    from vaultmind.planner.source import Source
+from vaultmind.planner.sources import Sources
 
 MOST_OFFERED, DIGITS = 40, 4
 """Candidates, the best, whose features are kept, and how exactly."""
@@ -34,7 +35,7 @@ log = logging.getLogger(__name__)
 def offer_of(asked: Asked, ranked: Sequence[Candidate], plan: Plan, *, weights: str) -> Offer:
     """Return what a plan offered, of its candidates the best with what was known of each."""
     read = {one.path for one in plan.context.pieces if one.part != "outline"}
-    records = map(asked.source.structure.record, read)
+    records = map(asked.source.record, read)
     kept = {
         one.path: {name: short for name, value in one.signals.items()
                    if (short := round(value, DIGITS))}

@@ -8,20 +8,18 @@ repository's settings name, takes no lock, and is given up after a while.
 from __future__ import annotations
 
 import logging
-import math
 import os
-import re
 import subprocess
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmind.episodes.types import Change
 from vaultmind.episodes.watch import Commit
-from vaultmind.planner.code import clean
-from vaultmind.planner.names import WordTable
+from vaultmind.planner.graph import WordTable
+from vaultmind.planner.records import clean
 
 SECONDS = 30.0
 PATIENT_SECONDS = 0.2
@@ -32,31 +30,26 @@ LAST = 100
 """Commits that are shown: work further back says little of what is hot now."""
 MOST_TOUCHED = 40
 """A commit that changed more files says little of any of them."""
-HALF_LIFE = 60.0
+HALF_LIFE = 480.0
 """Commits after which a change counts half."""
 FEW_COMMITS = 20
 """Of so few commits half is believed of what they say."""
-REVISION = re.compile(r"(?!.*\.\.)[A-Za-z0-9_@][A-Za-z0-9_./@{}~^+-]{0,199}")
 ABSENT, ELSEWHERE = "no git repository", "its .git leads to another folder's repository"
 BORROWS = "its repository borrows from another one (objects/info/alternates)"
-_PLAIN = frozenset({
-    ".github", ".gitignore", ".gitattributes", ".gitlab-ci.yml", ".editorconfig", ".vscode",
-    ".pre-commit-config.yaml", ".circleci", ".obsidian", ".devcontainer", ".dockerignore",
-})  # fmt: skip
+_PLAIN = frozenset({".gitignore", ".gitattributes", ".dockerignore", ".vscode", ".obsidian"})
 """Settings that projects have: never shown, and no secret."""
 _SETTINGS = (
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false",
-    "core.untrackedCache=false", "core.sshCommand=false", "core.gitProxy=",
-    "core.askPass=", "core.alternateRefsCommand=", "credential.helper=", "diff.external=",
+    "core.untrackedCache=false", "core.alternateRefsCommand=", "diff.external=",
     "log.showSignature=false", "log.mailmap=false", "log.showRoot=true", "gpg.program=false",
-    "maintenance.auto=false", "gc.auto=0", "fetch.recurseSubmodules=false", "protocol.allow=never",
+    "maintenance.auto=false", "gc.auto=0", "protocol.allow=never",
 )  # fmt: skip
 """What a repository's own settings must not switch on: they can name programs."""
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_PAGER": "cat", "LC_ALL": "C",
-    "GIT_SSH_COMMAND": "false", "GIT_ASKPASS": "false", "SSH_ASKPASS": "false",
 }  # fmt: skip
+"""Without a protocol that is allowed nothing is fetched, and nobody asked for a password."""
 _LOG = (
     "log", f"--max-count={MOST_COMMITS}", "--no-merges", "--full-diff", "--full-history", "-z",
     "--name-status", "--no-ext-diff", "--no-textconv", "--no-notes",
@@ -145,10 +138,7 @@ def _real(path: Path) -> Path:
 
 
 def _words(file: Path) -> str:
-    try:
-        return file.read_text("utf-8", "replace").strip() if file.is_file() else ""
-    except OSError:
-        return ""
+    return file.read_text("utf-8", "replace").strip() if file.is_file() else ""
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
@@ -188,14 +178,7 @@ class Past:
         found: defaultdict[str, float] = defaultdict(float)
         for at, like in self._messages.like(task, most).items():
             for path in self.files[at]:
-                found[path] += like * like * 0.5 ** (at / (8 * HALF_LIFE)) * self._share(at)
-        return self._ranked(found, most)
-
-    def _share(self, at: int) -> float:
-        """Return what a commit says of each of its files: the less the more they are."""
-        return 1.0 / math.sqrt(len(self.files[at]))
-
-    def _ranked(self, found: Mapping[str, float], most: int) -> dict[str, float]:
+                found[path] += like * like * 0.5 ** (at / HALF_LIFE) / len(self.files[at]) ** 0.5
         ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:most]
         sure = len(self.files) / (len(self.files) + FEW_COMMITS)
         return {path: sure * value / ranked[0][1] for path, value in ranked}
@@ -215,20 +198,17 @@ class History:
         """Why git has nothing to say."""
         self.past = Past()
         self._root, self._shows, self._speaks_of = root, shows, speaks_of
-        self._found: tuple[object, Repository | None] = ((), None)
         self._read: object = None
         """The repository's stamp at the last reading."""
         self._lock = threading.Lock()
 
     def repository(self) -> Repository | None:
         """Return the source's repository, found by its files: no git is run."""
-        key = tuple(_stamp(one / ".git") for one in (self._root, *self._root.parents))
-        if self._found[0] != key:
-            try:
-                self._found = key, find_repository(self._root)
-            except (GitFailed, OSError) as error:
-                self._found, self.fault = (key, None), str(error)
-        return self._found[1]
+        try:
+            return find_repository(self._root)
+        except (GitFailed, OSError) as error:
+            self.fault = str(error)
+            return None
 
     def moved(self) -> bool:
         """Tell whether the repository is not as it was when the past was read. Runs nothing."""
@@ -284,10 +264,10 @@ class History:
         No option of git's can be smuggled in.
         """
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        return self._says(*words).strip() if REVISION.fullmatch(name) else ""
+        return self._says(*words).strip()
 
-    def uncommitted(self) -> dict[str, Change]:
-        """Return the files that differ from the last commit; new ones, too.
+    def uncommitted(self) -> dict[str, tuple[Change, int]]:
+        """Return the files that differ from the last commit, new ones, too, and when each changed.
 
         The programs that settings name as filters are not run.
         """
@@ -302,12 +282,13 @@ class History:
             *off, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
             "--ignore-submodules=all", "--", ".",
         )  # fmt: skip
-        found: dict[str, Change] = {}
+        found = dict[str, tuple[Change, int]]()
         for one in said.split("\0"):
             status, path = one[:2], one[3:].removeprefix(repository.prefix)
             if path and self._shows(path):
-                is_new = status in ("??", "A ", "AM")
-                found[path] = "added" if is_new else "removed" if "D" in status else "modified"
+                is_new, stamp = status in ("??", "A ", "AM"), _stamp(self._root / path)
+                how: Change = "added" if is_new else "removed" if "D" in status else "modified"
+                found[path] = how, stamp[0] if stamp else 0
         return found
 
     def _shown(self, one: Logged) -> Commit:
@@ -334,14 +315,8 @@ class History:
 
 def _logged(repository: Repository) -> list[Logged]:
     """Return the commits up to HEAD, newest first. Raises GitFailed."""
-    try:
-        head = repository.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
-    except GitFailed as error:
-        if str(error):
-            raise
-        return []  # there is no commit yet
     prefix, found = repository.prefix, []
-    told = repository.ask(*_LOG, head, "--", *(["."] if prefix else []))
+    told = repository.ask(*_LOG, "HEAD", "--", *(["."] if prefix else []))
     for record in told.split("\x01")[1:]:
         about, _, rest = record.partition("\x02")
         message, _, names = rest.partition("\x03")

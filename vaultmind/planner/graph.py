@@ -1,4 +1,4 @@
-"""The graph of a source: names, and which file links to, imports or tests which.
+"""The graph of a source: names, words, and which file links to, imports or tests which.
 
 An import is made a path, and means the nearest file of its family that ends so. What the name alone
 cannot say (settings of bundlers and compilers, names of packages) is not asked.
@@ -6,20 +6,35 @@ cannot say (settings of bundlers and compilers, names of packages) is not asked.
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 import sys
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
-from vaultmind.index.notes import folded
-from vaultmind.planner.code import INSTALL, endings, language, language_of
-from vaultmind.planner.names import folder_of
+from vaultmind.index.notes import folded, meant
+from vaultmind.index.words import BY_LANGUAGE, fold, stems
+from vaultmind.planner.records import INSTALL, endings, language, language_of
 from vaultmind.planner.types import FileRecord, Link
 
+COMMON_SHARE, MOST_TEXTS = 0.25, 1500
+"""A word that more of the texts have tells nothing."""
+MOST_LOOKED_AT = 5000
+"""Texts that the words of one task are looked for in, the rarest words first."""
+FULL, FLAT = 1.2, 0.6
+"""BM25's k1 and b."""
+ENOUGH = 0.6
+"""Share of what a text tells, by which another is as like it as need be."""
+MOST_WORDS = 400
+"""Different words of one text."""
+MOST_NAMES = 120
+"""Definitions and headings of a file whose names count."""
+_RAW = re.compile(r"[^\W_]+")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
 MOST_EDGES = 1000
 """Edges of one file."""
 MOST_OF_A_NAME = 200
@@ -34,9 +49,109 @@ _TEST_MARKS = re.compile(
     r"^(?:test|tests|spec)(?:[_-]|(?=[A-Z]))|(?:[_-](?:test|tests|spec|unittest)|Tests?|Spec|IT)$"
 )
 _NO_NAMES = frozenset({"init", "index", "main", "mod", "lib", "conftest", "utils", "helpers", ""})
-_folded = lru_cache(maxsize=65_536)(folded)
 Edge = tuple[str, str]
 """How (`import`, `link`, `embed`, `tests`), and the file at the other end."""
+Key = TypeVar("Key", str, int)
+
+
+def stems_of(text: str) -> dict[str, str]:
+    """Return the stems of a text's words, each with how it is written there first.
+
+    A name that is joined (`camelCase`, `gpt4`) counts whole and in parts.
+    """
+    written: dict[str, str] = {}
+    for raw in _RAW.findall(text):
+        for stem in _stems(raw):
+            written.setdefault(stem, raw)
+    return written
+
+
+@lru_cache(maxsize=50_000)
+def _stems(raw: str) -> tuple[str, ...]:
+    parts = [raw] if raw.islower() or raw.istitle() else _PARTS.findall(raw)
+    wanted = parts if len(parts) == 1 else [raw, *parts]
+    found = (
+        stems(one, "en")[0] for one in wanted if len(one) > 1 and fold(one) not in BY_LANGUAGE["en"]
+    )
+    return tuple(dict.fromkeys(found))
+
+
+class WordTable(Generic[Key]):
+    """Texts by a key, and the keys of each word's texts. Not for two threads at once."""
+
+    def __init__(self) -> None:
+        self.counts: dict[Key, Counter[str]] = {}
+        """Of each text, how often it has which word."""
+        self.texts: dict[str, dict[Key, int]] = {}
+        """Of each word, how often which text has it."""
+        self._total = 0
+
+    def put(self, key: Key, text: str | None) -> None:
+        """Take a text in place of the one before; None: it is gone."""
+        for word, count in self.counts.pop(key, {}).items():
+            self._total -= count
+            del self.texts[word][key]
+            if not self.texts[word]:
+                del self.texts[word]
+        if text is not None:
+            found = [stem for raw in _RAW.findall(text) for stem in _stems(raw)][:MOST_WORDS]
+            self.counts[key] = Counter(found)
+            self._total += len(found)
+            for word, count in self.counts[key].items():
+                self.texts.setdefault(word, {})[key] = count
+
+    def worth(self, word: str) -> float:
+        """Return how much a word tells, from 0: its inverse document frequency."""
+        count, among = len(self.texts.get(word, ())), len(self.counts)
+        return math.log(1.0 + (among - count + 0.5) / (count + 0.5)) if count else 0.0
+
+    def like(self, text: str, most: int) -> dict[Key, float]:
+        """Return how like one text those are that share most with it, best first, 0 to 1.
+
+        1 is the best where it holds most of what the text tells; where even the best holds
+        little of it, all are less. Of equals the one with the lower key comes first.
+        """
+        wanted = stems_of(text)
+        scores = sorted(self._scores(wanted).items(), key=lambda one: (-one[1], one[0]))
+        best = scores[0][1] if scores else 1.0
+        unknown = math.log(2.0 + 2.0 * len(self.counts)) / 2
+        told = math.fsum(self.worth(one) or unknown for one in wanted) or 1.0
+        sure = min(1.0, best / (ENOUGH * told)) ** 0.5
+        return {key: sure * score / best for key, score in scores[:most]}
+
+    def _scores(self, words: Iterable[str]) -> dict[Key, float]:
+        """Return BM25 of every text that has one of some words, but for those that most have."""
+        mean = self._total / max(1, len(self.counts)) or 1.0
+        common = min(max(3.0, COMMON_SHARE * len(self.counts)), MOST_TEXTS)
+        scores: dict[Key, float] = defaultdict(float)
+        looked_at = 0
+        for word in sorted(words, key=lambda one: (len(self.texts.get(one, ())), one)):
+            texts = self.texts.get(word, {})
+            looked_at += len(texts)
+            if looked_at > MOST_LOOKED_AT or len(texts) > common:
+                break
+            for key, count in texts.items():
+                length = 1.0 - FLAT + FLAT * len(self.counts[key]) / mean
+                scores[key] += self.worth(word) * count * (FULL + 1.0) / (count + FULL * length)
+        return scores
+
+
+def told_by(one: FileRecord) -> list[str]:
+    """Return the texts of a file's definitions, headings, tags and abstract."""
+    names = [f"{each.name} {each.summary}" for each in one.parts[:MOST_NAMES]]
+    return [*names, *one.tags, one.abstract]
+
+
+def folder_of(path: str) -> str:
+    """Return the folder that a file lies in; empty at the top."""
+    return path.rpartition("/")[0]
+
+
+def path_words(one: FileRecord) -> str:
+    """Return what a file is called: by its path, its name and its title."""
+    stem = one.path.rpartition("/")[2]
+    title = one.title if one.shape in ("note", "text") else ""
+    return f"{one.path.rpartition('.')[0] or one.path} {stem.rpartition('.')[0] or stem} {title}"
 
 
 class Graph:
@@ -128,14 +243,6 @@ class Graph:
             share = 1.0 / max(1, len(fitting)) ** 0.5
             found |= {path: max(found.get(path, 0.0), share) for path in fitting}
         return found
-
-    def at(self, path: str) -> Iterator[str]:
-        """Yield the files that a path names: by itself, or as the folder in which they lie."""
-        yield from self.named((path,))
-        name = path.strip("/")
-        for folder, inside in self.folders.items():
-            if f"{folder}/".startswith(f"{name}/"):
-                yield from inside
 
     # --- building ------------------------------------------------------------------------
 
@@ -241,19 +348,8 @@ class Graph:
         target = name.partition("|")[0].partition("#")[0].strip()
         if not target or target.startswith("//") or ":" in target.partition("/")[0]:
             return ""
-        folder, top = folder_of(here), posixpath.normpath(target.lstrip("/"))
-        beside = posixpath.normpath(posixpath.join(folder, target.lstrip("/")))
-        is_whole = "/" in target and not target.startswith(".")
-        places = [_folded(one) for one in ((top, beside) if is_whole else (beside,))]
-        wanted = _folded(re.sub(r"^(?:\.\.?/)+", "", target.strip("/")))
-
-        def far(one: str) -> tuple[int, bool, int, int, str]:
-            at = places.index(_folded(one)) if _folded(one) in places else len(places)
-            return at, folder_of(one) != folder, one.count("/"), len(one), one
-
-        called = (one for one in self._look(_key(target)) if wanted)
-        ending = (one for one in called if f"/{_folded(one)}".endswith(f"/{wanted}"))
-        return min(ending, key=far, default="")
+        parts = [one for one in folded(target).split("/") if one.strip(".")]
+        return meant(self._look(_key(target)), "/".join(parts), here) if parts else ""
 
     def _tested(self, record: FileRecord, imports: Iterable[str]) -> list[str]:
         """Return the files that a test touches: named like it, the nearest first; or imported."""

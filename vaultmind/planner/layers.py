@@ -9,19 +9,19 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from vaultmind import tokens
 from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import first_day
 from vaultmind.planner.git import LAST
-from vaultmind.planner.types import CacheStatus, Detail, FileRecord, Layer, Part, TaskKind
+from vaultmind.planner.types import CacheStatus, Detail, FileRecord, Layer, Part, Standing, TaskKind
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 
 if TYPE_CHECKING:
-    from vaultmind.planner.structure import Structure
+    from vaultmind.planner.source import Source
 
 ROUTES: Mapping[TaskKind, tuple[Layer, ...]] = {
     "bugfix": ("L6", "L1", "L3", "L5"),
@@ -57,7 +57,7 @@ class Explored:
     detail: str
     cache_status: CacheStatus
     """As of a plan."""
-    freshness: Literal["fresh", "stale", "dirty"]
+    freshness: Standing
     layers: tuple[Layer, ...]
     text: str
     tokens: int
@@ -107,15 +107,11 @@ Since = tuple[str, str, float]
 class Sight:
     """A source at one moment: its files in order, those first that most of it turns around."""
 
-    def __init__(self, structure: Structure, now: datetime, since: str = "") -> None:
-        self.structure, self.now, self.graph = structure, now, structure.graph
-        self.records, self.commits = structure.records(), structure.history.commits()
-        self.changes = Counter(
-            path
-            for one in self.commits
-            if len(one.changed) <= MOST_PATHS
-            for path, _ in one.changed
-        )
+    def __init__(self, source: Source, now: datetime, since: str = "") -> None:
+        self.source, self.now, self.graph = source, now, source.graph
+        self.records, self.commits = source.records(), source.history.commits()
+        small = (one.changed for one in self.commits if len(one.changed) <= MOST_PATHS)
+        self.changes = Counter(path for each in small for path, _ in each)
         """In how many of the last commits each file changed."""
         self.ties = {path: self._ties(path) for path in self.records}
         """How many files lead to each; tests do not count."""
@@ -132,7 +128,7 @@ class Sight:
 
 
 def explore(
-    structure: Structure,
+    source: Source,
     kind: TaskKind = "unknown",
     *,
     detail: Detail = "compact",
@@ -144,14 +140,14 @@ def explore(
 
     Raises BadArgument for a `since` that is neither a time nor a revision.
     """
-    began, status = time.perf_counter(), structure.settle(SETTLE_SECONDS)
+    began, status = time.perf_counter(), source.settle(SETTLE_SECONDS)
     for _ in range(TRIES):
-        sight = Sight(structure, now or structure.clock(), since)
+        sight = Sight(source, now or source.clock(), since)
         made = {layer: _drawn(sight, layer, CAPS[detail]) for layer in which or ROUTES[kind]}
-        is_sure = structure.verify(set[str]().union(*(paths for _, paths in made.values())))
+        is_sure = source.verify(set[str]().union(*(paths for _, paths in made.values())))
         if is_sure:
             break
-    state, notes = structure.index.state(), list[str]()
+    state, notes = source.index.state(), list[str]()
     if is_indexing := state.phase in ("starting", "indexing"):
         notes.append(f"Still indexing: {state.indexed:,} of {counted(state.files, 'file')}.")
     if not is_sure:
@@ -160,17 +156,11 @@ def explore(
     notes += [f"{counted(count, 'file')} of code as text only: {fault}."
               for fault, count in lacks.most_common(3)]  # fmt: skip
     text = "\n\n".join(text for text, _ in made.values() if is_sure)
+    size, took_ms = tokens.count(text), (time.perf_counter() - began) * 1000
+    fresh: Standing = "fresh" if source.settled and is_sure else "dirty" if is_indexing else "stale"
+    shown = (*made,) if is_sure else ()
     return Explored(
-        structure.name,
-        kind,
-        detail,
-        status,
-        "fresh" if structure.settled and is_sure else "dirty" if is_indexing else "stale",
-        (*made,) if is_sure else (),
-        text,
-        tokens.count(text),
-        (time.perf_counter() - began) * 1000,
-        tuple(notes),
+        source.name, kind, detail, status, fresh, shown, text, size, took_ms, tuple(notes)
     )
 
 
@@ -211,7 +201,7 @@ def _map(sight: Sight, caps: Caps) -> Iterator[Section]:
     some = begin[: caps.lists]
     yield "Begin with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
     changed = [path for path, _ in _most(sight.changes) if path in sight.records]
-    lately = sorted(sight.records, key=lambda it: (-sight.structure.changed_at(it), it))
+    lately = sorted(sight.records, key=lambda it: (-sight.source.changed_at(it), it))
     some_hot = (changed or lately)[: caps.lists // 2]
     yield "Where work goes on:", some_hot, len(some_hot), hot
 
@@ -328,7 +318,7 @@ def _work(sight: Sight, caps: Caps) -> Iterator[Section]:
 
 def since_of(sight: Sight, text: str) -> Since:
     """Return what a text means; raise BadArgument for what is neither a time nor a revision."""
-    said, history = text.strip(), sight.structure.history
+    said, history = text.strip(), sight.source.history
     if not said:
         return "", "", 0.0
     try:
@@ -347,7 +337,7 @@ def since_of(sight: Sight, text: str) -> Since:
 
 def _changes(sight: Sight, caps: Caps) -> Iterator[Section]:
     """L6: what changed since a time or a revision, by git where there is git, else by times."""
-    (words, commit, at), history = sight.since, sight.structure.history
+    (words, commit, at), history = sight.since, sight.source.history
     commits, said = sight.commits, dict[str, list[str]]()
     if commits:
         commits = history.commits(commit) if commit else commits if words else commits[:USUAL]
@@ -355,7 +345,7 @@ def _changes(sight: Sight, caps: Caps) -> Iterator[Section]:
         head = f"In the last {counted(len(commits), 'commit').removeprefix('1 ')}:"
         dirty = history.uncommitted()
         for path in sorted(dirty):
-            said[path] = [dirty[path], "not committed"]
+            said[path] = [dirty[path][0], "not committed"]
         times = Counter(path for one in commits for path, _ in one.changed)
         first = {path: kind for one in commits for path, kind in one.changed}
         for path, count in times.items():
@@ -363,7 +353,7 @@ def _changes(sight: Sight, caps: Caps) -> Iterator[Section]:
             said[path] = [*said.get(path, kind), counted(count, "commit")]
     else:
         head = "Lately, by the files' times:"
-        seconds = {path: sight.structure.changed_at(path) for path in sight.records}
+        seconds = {path: sight.source.changed_at(path) for path in sight.records}
         days = [(path, _day(time, sight.now)) for path, time in seconds.items() if time >= at]
         days.sort(key=lambda it: it[0])  # within a day by name, whatever is edited
         days.sort(key=lambda it: it[1], reverse=True)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 
 from vaultmind import tokens
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates import LINKED, Asked, Candidate, Form, Spot
-from vaultmind.planner.code import lead_of
-from vaultmind.planner.names import stems_of, told_by
-from vaultmind.planner.records import record_of
+from vaultmind.planner.graph import stems_of, told_by
+from vaultmind.planner.records import lead_of, record_of
 from vaultmind.planner.types import (
     BudgetReport,
     CacheStatus,
@@ -130,10 +129,6 @@ def forms_of(
     return tuple(forms)
 
 
-def _line_of(text: str, offset: int) -> int:
-    return text.count("\n", 0, offset) + 1
-
-
 def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> list[Spot]:
     """Return the places of a file, the best first, none over another.
 
@@ -142,7 +137,7 @@ def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> lis
     more than `most_chars`, which is cut, is a place of its own.
     """
     parts = _parts(one, told)
-    spots = [*one.spots] if one.is_indexed else []
+    spots = [*one.spots]
     telling = sorted((it for it in parts if it.score), key=lambda it: (-it.score, it.start))
     telling = [it for it in telling if it.score >= LEAST_SHARE * telling[0].score][:MOST_DEFINED]
 
@@ -165,16 +160,11 @@ def places_of(one: Candidate, told: Mapping[str, float], most_chars: int) -> lis
         for it in parts
         if any(it.part == f"#{name}" or it.part.endswith(f".{name}") for name in one.parts)
     ]
-    return _apart([*changed, *((named if telling else []) or found)], one.text)
-
-
-def _apart(spots: Iterable[Spot], text: str = "") -> list[Spot]:
-    """Return places, the best first, none over another and none that is blank."""
     kept: list[Spot] = []
-    for spot in sorted(spots, key=lambda one: (-one.score, one.start)):
-        is_blank = bool(text) and not text[spot.start : spot.end].strip()
-        if not is_blank and all(spot.end <= one.start or one.end <= spot.start for one in kept):
-            kept.append(spot)
+    best = [*changed, *((named if telling else []) or found)]
+    for spot in sorted(best, key=lambda it: (-it.score, it.start)):
+        is_apart = all(spot.end <= it.start or it.end <= spot.start for it in kept)
+        kept += [spot] if is_apart and one.text[spot.start : spot.end].strip() else []
     return kept
 
 
@@ -233,22 +223,19 @@ def _is_name(text: str, path: str) -> bool:
 def _outline(
     file: Candidate, told: Mapping[str, float], first: Iterable[str], most: int
 ) -> dict[int, str]:
-    """Return the lines, by number, of the definitions or headings that say most about the task."""
-    lines, title = file.text.splitlines(), file.record.title if file.record else ""
-    parts = [it for it in (file.record.parts if file.record else ()) if it.line <= len(lines)]
+    """Return, by their lines, the definitions or headings that say most about the task."""
+    record = file.record
 
     def telling_first(it: Part) -> tuple[bool, int, int]:
         return f"#{it.name}" not in first, -sum(w in it.name.lower() for w in told), it.line
 
-    parts.sort(key=telling_first)
-    if all(_is_name(one.name, file.path) or one.name == title for one in parts[:most]):
+    parts = sorted(record.parts if record else (), key=telling_first)[:most]
+    if record is None or all(
+        _is_name(it.name, file.path) or it.name == record.title for it in parts
+    ):
         return {}
-    kept: dict[int, str] = {}
-    for line in sorted(one.line for one in parts[:most]):
-        while line < len(lines) and lines[line - 1].lstrip().startswith("@"):
-            line += 1  # noqa: PLW2901  # below its decorators
-        kept[line] = lines[line - 1].strip()[:LINE_CHARS]
-    return kept
+    parts.sort(key=lambda it: it.line)
+    return {it.line: (it.signature or f"{'#' * it.level} {it.name}")[:LINE_CHARS] for it in parts}
 
 
 def _whole_lines(text: str, spot: Spot, most_tokens: int) -> tuple[str, int]:
@@ -259,7 +246,9 @@ def _whole_lines(text: str, spot: Spot, most_tokens: int) -> tuple[str, int]:
     sizes = accumulate(tokens.count(line) + 1 for line in lines)
     kept = [line.rstrip("\r") for line, size in zip(lines, sizes, strict=True)
             if size <= most_tokens]  # fmt: skip
-    return "\n".join(kept).rstrip() or tokens.clip(lines[0], most_tokens), _line_of(text, start)
+    return "\n".join(kept).rstrip() or tokens.clip(lines[0], most_tokens), text.count(
+        "\n", 0, start
+    ) + 1
 
 
 # --- choosing -----------------------------------------------------------------------------
@@ -310,13 +299,10 @@ def lay(asked: Asked, ranked: Sequence[Candidate]) -> tuple[list[Candidate], lis
     laid, gone = list[Candidate](), list[tuple[str, str]]()
     gone += [(one.path, TOO_FAR) for one in near[CONSIDERED:]]
     gone += [(one.path, TOO_LITTLE) for one in ranked if one.relevance < LEAST]
-    shas, told, sizes = dict[str, str](), telling(asked), SIZES[asked.request.detail]
-    with suppress(VaultMindError):
-        rows = asked.source.index.rows([one.path for one in near[:CONSIDERED]])
-        shas = {row.path: row.sha for row in rows}
+    told, sizes = telling(asked), SIZES[asked.request.detail]
     large = replace(sizes, whole_tokens=max(sizes.whole_tokens, asked.request.token_budget // 2))
     for one in near[:CONSIDERED]:
-        if not read(asked, one, shas.get(one.path, "")):
+        if not read(asked, one):
             gone.insert(0, (one.path, GONE))
             continue
         one.confidence = min(1.0, CONFIDENCE + SURER * len({it.family for it in one.reasons}))
@@ -326,17 +312,18 @@ def lay(asked: Asked, ranked: Sequence[Candidate]) -> tuple[list[Candidate], lis
     return laid, gone
 
 
-def read(asked: Asked, one: Candidate, indexed_sha: str) -> bool:
+def read(asked: Asked, one: Candidate) -> bool:
     """Read a file anew; tell whether there is anything in it."""
     source = asked.source
     try:
         file = source.reader.read(one.path)
     except VaultMindError:
         return False
-    record = source.structure.record(one.path)
+    record = source.record(one.path)
     one.text, one.stat = blank_passages(file.text), file.stat
-    one.record = record if record is not None and record.sha == file.sha else record_of(file)
-    one.is_indexed = indexed_sha == file.sha
+    if record is None or record.sha != file.sha:  # the index holds other bytes
+        record, one.spots = record_of(file), ()
+    one.record = record
     return bool(one.text.strip())
 
 
@@ -360,34 +347,27 @@ def decide(
             left.append((one.path, CHANGED if number >= 0 else NO_ROOM))
             continue
         reasons = named_reasons(one, asked.said, told)
-        pieces += [
-            replace(
-                piece, relevance=one.relevance, freshness=state, reasons=reasons
-            )
-            for piece in one.forms[number].pieces
-        ]  # fmt: skip
+        told_of = partial(replace, relevance=one.relevance, freshness=state, reasons=reasons)
+        pieces += map(told_of, one.forms[number].pieces)
     while pieces and tokens.count(rendered(pieces)) > budget:
         left.insert(0, (pieces.pop().path, NO_ROOM))
     shown, text = {piece.path: piece for piece in pieces}, rendered(pieces)
     left = [(path, why) for path, why in (*left, *dropped) if path not in shown]
     states = {piece.freshness for piece in pieces}
     about = asked.understood
-    why = "; ".join(about.reasons)
-    trace = [
-        f"Taken for {about.predicted} ({about.confidence:.0%} sure, {about.risk} risk): {why}."
-    ]
+    why = f"{about.predicted} ({about.confidence:.0%} sure, {about.risk} risk)"
+    trace = [f"Taken for {why}: {'; '.join(about.reasons)}."]
     for path, piece in shown.items():
-        layers = "+".join(dict.fromkeys(it.layer for it in pieces if it.path == path))
+        parts = "+".join(dict.fromkeys(it.layer for it in pieces if it.path == path))
         why = ", ".join(map(str, piece.reasons)) or "the best that is left"
-        trace.append(f"{path if path.isprintable() else one_line(path)} ({layers}): {why}")
+        trace.append(f"{path if path.isprintable() else one_line(path)} ({parts}): {why}")
+    layers = tuple(sorted({piece.layer for piece in pieces}))
     return Plan(
         status,
         "dirty" if "DIRTY" in states else "stale" if "STALE" in states else "fresh",
-        asked.understood,
+        about,
         BudgetReport(budget, tokens.count(text), round(efficiency if pieces else 0.0, 4)),
-        PlannedContext(
-            tuple(sorted({piece.layer for piece in pieces})), tuple(shown), text, tuple(pieces)
-        ),
+        PlannedContext(layers, tuple(shown), text, tuple(pieces)),
         tuple(trace),
         tuple(Dropped(path, why) for path, why in left[:MOST_DROPPED]),
     )
@@ -395,7 +375,7 @@ def decide(
 
 def telling(asked: Asked) -> dict[str, float]:
     """Return how much each word of the task tells in a name of the source; rare ones most."""
-    wording = asked.source.structure.by_definition
+    _, wording = asked.source.names
     return {word: worth for word in stems_of(asked.said) if (worth := wording.worth(word)) > 0}
 
 

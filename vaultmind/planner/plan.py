@@ -1,33 +1,58 @@
-"""The planner: from a task to the context that is worth reading for it."""
+"""The planner: from a task to the context that is worth reading for it.
+
+Where it is asked for, a local model gives the best candidates a number each, within a time.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from vaultmind import tokens
-from vaultmind.episodes.gains import NONE, Work, figures_of
+from vaultmind import redact, tokens
+from vaultmind.episodes.gains import NONE, Figures, Work, figures_of
 from vaultmind.episodes.types import Offer
 from vaultmind.errors import BadArgument, install_hint
-from vaultmind.planner.candidates import Asked, Candidate, measured, missing_of
+from vaultmind.minion import prompts
+from vaultmind.minion.choice import Minion
+from vaultmind.minion.structured import ask_json
+from vaultmind.planner.candidates import TIES, Asked, Candidate, measured, missing_of
 from vaultmind.planner.earlier import SLACK, Earlier, told_within
 from vaultmind.planner.episodes import is_ready, offer_of
 from vaultmind.planner.pack import CONSIDERED, decide, lay
-from vaultmind.planner.rerank import DEPTHS, Reranked, Reranker, blended, seconds_left
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.planner.task import understand
-from vaultmind.planner.types import CacheStatus, Plan, PlanRequest
+from vaultmind.planner.types import CacheStatus, Mode, Plan, PlanRequest
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Prompt, Turn
 
 if TYPE_CHECKING:
     from vaultmind.minion.choice import Minion
-    from vaultmind.planner.sources import Source, Sources
+    from vaultmind.planner.sources import Sources
 
+LATE_SECONDS = 20.0
+"""An answer that comes too late may take so long in all: a model that is being loaded takes time,
+and were it ended for that it would never be loaded."""
+DEPTHS: dict[Mode, int] = {"off": 0, "fast": 8, "full": 24}
+"""How many of the best candidates a model is shown."""
+WORD_TOKENS, TASK_TOKENS = 40, 300
+"""Of each candidate, and of the task."""
+BEST = 9
+"""What a model may give a candidate at most: one digit, so that the answer is short."""
+TOKENS_A_SCORE, TOKENS_AROUND = 4, 24
+"""Of the answer."""
+VOICE = 0.5
+"""What a model's scores count beside the first ranking."""
+PACKING_MS, PACKING_SHARE = 50.0, 0.15
+"""Of the time a plan has, kept for what comes after the model: so much, or so much of what came
+before it, where a machine has much to do."""
+LEAST_SECONDS = 0.02
+"""With less time than that nobody is asked."""
 MOST_TASK = 20_000
 """Characters of a task that are looked at."""
 SETTLE_SECONDS = 0.06
@@ -38,28 +63,118 @@ LITTLE = 0.3
 """What the best file holds of the task's words, or is near it in meaning, for a plan to be one."""
 SAME = 0.75
 """How near in meaning a file is for that alone to do."""
-SURE = ("coverage", "path", "definitions", "named", "defined", "affinity", "similar")
-"""Signals of the task's words."""
 MOST_MISSING = 2
 NOTHING = "No word of the task stands in this source: nothing is shown."
 FEW = "Hardly a word of the task stands in this source: what is shown may not be about it."
-READING = (
-    "How the files hang together is still being read: names, links and history may be missing."
-)
+READING = "Still being read: names, links and history may be missing."
+log = logging.getLogger(__name__)
+Answer = tuple[tuple[int, ...], str]
+"""The scores and the model's id; without scores, in words why there are none."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlanFigures:
-    """How planning goes since the daemon started. Of no plan all figures are 0."""
+class Reranked:
+    """What a model said of the candidates that it was shown."""
 
-    plans: int = 0
-    plan_context_p50_ms: float = 0.0
-    plan_context_p95_ms: float = 0.0
-    context_tokens_median: int = 0
-    rerank_invocation_rate: float = 0.0
-    """Of all plans, those for which a model was asked."""
-    fallback_rate_ml_unavailable: float = 0.0
-    """Of these, those for which it gave nothing to go by."""
+    scores: tuple[float, ...] = ()
+    """From 0 to 1, one for each candidate that was shown; empty: the first ranking stands."""
+    outcome: Literal["none", "used", "fallback"] = "none"
+    """`none`: it was not to be asked. `used`. `fallback`: it was, and gave nothing to go by."""
+    model: str = ""
+    note: str = ""
+    """Why the first ranking stands, in words."""
+
+
+class Reranker:
+    """Asks the model of the purpose `rerank`, one plan at a time. Any thread.
+
+    A plan waits for as long as it may. A model that is late goes on for a while, so that one
+    which was being loaded is there for the next plan.
+    """
+
+    def __init__(self, minion: Minion | None) -> None:
+        self._minion, self._lock, self._work = minion, threading.Lock(), threading.Thread()
+
+    def rerank(
+        self, request: PlanRequest, shown: Sequence[str], seconds: float, language: str = ""
+    ) -> Reranked:
+        """Return what a model says of the best candidates, within so many seconds.
+
+        `shown` says of each its path and what it is about, the best first; only the first
+        `DEPTHS[request.ml_mode]` are looked at. `language` is the task's. Never raises, and never
+        waits longer.
+        """
+        best = shown[: DEPTHS[request.ml_mode]]
+        if len(best) < 2:  # noqa: PLR2004
+            return Reranked()
+        scores, said = self._ask(_question(request, best, language), seconds)
+        if len(set(scores)) > 1:
+            return Reranked(tuple(one / BEST for one in scores), "used", said)
+        why = f"The model {said} told the candidates not apart." if scores else said
+        return Reranked((), "fallback", said if scores else "", f"{why} The first ranking stands.")
+
+    def _ask(self, prompt: Prompt, seconds: float) -> Answer:
+        minion, answers = self._minion, list[Answer]()
+        if minion is None or not minion.chain("rerank"):
+            return (), "No model is configured to rank (minion.rerank, minion.model)."
+        if seconds < LEAST_SECONDS:
+            return (), "No time was left for the model (latency_budget_ms)."
+
+        def work() -> None:
+            late = replace(prompt, seconds=max(seconds, LATE_SECONDS))
+            try:
+                done = minion.run("rerank", lambda model: ask_json(model, late)["scores"])
+                failed = (), " ".join(done.failures) or "No model could be asked."
+                answers.append((tuple(map(int, done.value)), done.by) if done.value else failed)
+            except Exception:  # a thread of its own: whoever waits is told, the log says what
+                log.exception("a model could not be asked")
+
+        with self._lock:
+            if self._work.is_alive():
+                return (), "The model is still at work for an earlier plan."
+            self._work = thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+        thread.join(seconds)
+        late_words = f"The model gave no answer within {seconds * 1000:,.0f} ms"
+        return answers[0] if answers else ((), f"{late_words} (latency_budget_ms).")
+
+
+def seconds_left(request: PlanRequest, spent_ms: float) -> float:
+    """Return how long a model may be waited for, when so much of the time is gone."""
+    kept_ms = max(PACKING_MS, PACKING_SHARE * spent_ms)
+    return max(0.0, request.latency_budget_ms - spent_ms - kept_ms) / 1000
+
+
+def blended(first: Sequence[float], model: Sequence[float]) -> list[float]:
+    """Return the scores of the shown candidates after both stages.
+
+    `first`: their scores of stage 1, highest first; `model`: as `Reranked.scores`. The result stays
+    within the range of `first`, so that no candidate falls behind one that was not shown.
+    """
+    shown = first[: len(model)]
+    low, width = min(shown), (max(shown) - min(shown)) or 1.0
+    moved = zip(shown, model, strict=True)
+    mixed = [low + (1 - VOICE) * (one - low) + VOICE * said * width for one, said in moved]
+    return [*mixed, *first[len(model) :]]
+
+
+def _question(request: PlanRequest, best: Sequence[str], language: str) -> Prompt:
+    lines = (f"{n}. {_line(one, WORD_TOKENS)}" for n, one in enumerate(best, 1))
+    told = {"task": _line(request.task, TASK_TOKENS), "candidates": "\n".join(lines)}
+    told |= {"number": str(len(best)), "best": str(BEST)}
+    text = prompts.filled("rerank", language or prompts.DEFAULT_LANGUAGE, **told)
+    score = {"type": "integer", "minimum": 0, "maximum": BEST}
+    scores = {"type": "array", "items": score, "minItems": len(best), "maxItems": len(best)}
+    schema = {"additionalProperties": False, "type": "object", "properties": {"scores": scores},
+              "required": ["scores"]}  # fmt: skip
+    return Prompt((Turn("user", text),), schema, TOKENS_AROUND + TOKENS_A_SCORE * len(best))
+
+
+def _line(text: str, most_tokens: int) -> str:
+    """Return foreign text as one short line without secrets and private passages: it is data."""
+    shown = " ".join(redact.mask(redact.blank_private(text[: most_tokens * 40])).text.split())
+    shown = "".join(c for c in shown if c.isprintable()).replace("```", "'''")
+    return tokens.clip(shown.replace("<<", "< <").replace(">>", "> >"), most_tokens)
 
 
 class Planner:
@@ -79,22 +194,10 @@ class Planner:
         self._plans = 0
         self._last: deque[Offer] = deque(maxlen=KEPT)
 
-    def settle(self, source: Source, timeout_seconds: float) -> bool:
-        """Bring what is kept of a source up to date; tell whether there was the time."""
-        source.structure.wants_names = True
-        return source.structure.settle(timeout_seconds) != "partial" or source.structure.settled
-
-    def close(self) -> None:
-        """Wait for no model any more."""
-        self._reranker.close()
-
     @property
-    def figures(self) -> PlanFigures:
-        """Return how planning went since the start."""
-        told = figures_of([Work(NONE, tuple(self._last))])
-        names = PlanFigures.__slots__[1:]
-        known = {name: value for name in names if (value := getattr(told, name))}
-        return PlanFigures(self._plans, **known)
+    def figures(self) -> Figures:
+        """Return how planning went since the start, by the last plans."""
+        return replace(figures_of([Work(NONE, tuple(self._last))]), plans=self._plans)
 
     def plan(self, request: PlanRequest, caller: Caller) -> Plan:
         """Return what to read for a task.
@@ -108,8 +211,7 @@ class Planner:
             raise BadArgument("task", request.task, "what is to be done, in words")
         source = self._sources.find(request.project_root)
         source.index.outlet.folder.check()
-        source.structure.wants_names = True
-        status, was_ready = source.structure.settle(SETTLE_SECONDS), is_ready(source)
+        status, was_ready = source.settle(SETTLE_SECONDS), is_ready(source)
         understood = understand(request.task, source.name, request.query_type)
         earlier = self._earlier
         files, done = earlier.recall(understood, source, caller) if earlier else ((), ())
@@ -117,7 +219,7 @@ class Planner:
         taken = tokens.count(f"{told}\n\n") + SLACK if told else 0
         room = replace(request, token_budget=request.token_budget - taken)
         asked = Asked(room, understood, source, caller, self._clock(), files)
-        weights = self._weights(source.structure.graph.stuff)
+        weights = self._weights(source.graph.stuff)
         ranked = ranked_by(weights, asked)
         reranked = self._reranked(asked, ranked, started)
         ranked.sort(key=_order)
@@ -150,13 +252,13 @@ class Planner:
         """Give the best candidates a model's scores; return what is to be said of that."""
         request, source, shown = asked.request, asked.source, list[str]()
         for one in ranked[: DEPTHS[request.ml_mode]]:
-            record = source.structure.record(one.path)
+            record = source.record(one.path)
             words = f"{record.title} {record.abstract}" if record else ""
             shown.append(f"{one.path}: {source.index.outlet.clean(words)}")
         left = seconds_left(request, (time.perf_counter() - started) * 1000)
         told = self._reranker.rerank(request, shown, left, asked.understood.language)
         if told.scores:
-            scores = blended([one.score for one in ranked], told.scores, request.token_budget)
+            scores = blended([one.score for one in ranked], told.scores)
             for one, score in zip(ranked, scores, strict=True):
                 one.score = score
         return told
@@ -184,14 +286,14 @@ def _order(one: Candidate) -> tuple[float, float, str]:
 
 def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> Iterator[str]:
     """Yield what a plan lacks."""
-    state, structure = asked.source.index.state(), asked.source.structure
+    state, source = asked.source.index.state(), asked.source
     if state.phase in ("starting", "indexing"):
         yield f"Still indexing: {state.indexed} of {state.files} files are known."
         return
     yield from state.notes
-    if is_partial := status == "partial" and not structure.settled:
+    if is_partial := status == "partial" and not source.settled:
         yield READING
-    if count := structure.graph.unread:
+    if count := source.graph.unread:
         yield (
             f"{counted(count, 'file')} of code as text only, without definitions and imports: "
             f"{install_hint('code')}, then `vaultmind daemon stop`."
@@ -213,4 +315,4 @@ def is_little(found: Sequence[Candidate]) -> bool:
         return max((one.signals.get(name, 0.0) for one in found for name in names), default=0.0)
 
     near = best(["meaning"])
-    return max(near, best(SURE[:-1])) < LITTLE or (near < SAME and not best(SURE))
+    return max(near, best(TIES[:-1])) < LITTLE or (near < SAME and not best(TIES))

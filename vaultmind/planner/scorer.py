@@ -15,7 +15,6 @@ from vaultmind.types import Reason
 FOLDER = Path(__file__).parent / "weights"
 Stuff = Literal["code", "notes"]
 """What a source mostly is: each has weights of its own."""
-MAX_WEIGHT = 1_000.0
 LEAST_SHARE = 0.05
 """Of what lifts a file, that is told as a reason."""
 

@@ -8,31 +8,27 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from vaultmind.config import Config
 from vaultmind.config.links import Link, link_name, links_file, name_for, read_links, write_links
-from vaultmind.episodes.types import Change
-from vaultmind.episodes.watch import Commit
 from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.heavy import step_back
 from vaultmind.index.index import Index
-from vaultmind.index.linked import MAX_BYTES, LinkedFolder, NamedLines
+from vaultmind.index.linked import MAX_BYTES, LinkedFolder
 from vaultmind.index.outlet import Withheld
 from vaultmind.planner.types import FileRecord
 from vaultmind.ports import Clock, Embedder
 from vaultmind.tables import adapter
 from vaultmind.types import IndexState
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import FileText
 
 if TYPE_CHECKING:
-    from vaultmind.planner.structure import Structure
+    from vaultmind.planner.source import Source, SourceKind
 
-SourceKind = Literal["vault", "linked"]
 VAULT = "vault"
 """Stands for the vault, whatever its folder is called."""
 FOLDER = "sources"
@@ -46,51 +42,6 @@ _KEYS = (".ssh", ".gnupg", ".aws", ".kube", ".password-store", ".azure", ".confi
 """Folders of the home folder that hold keys and settings."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A folder with its index and its structure. Paths in it are relative, with `/`."""
-
-    name: str
-    root: Path
-    kind: SourceKind
-    index: Index
-    structure: Structure
-
-    @property
-    def reader(self) -> VaultReader:
-        """Return what reads its files, and refuses symlinks and what leads out."""
-        return self.index.outlet.reader
-
-    def has(self, path: str) -> bool:
-        """Tell whether there is a file now, read or not yet."""
-        return self.structure.record(path) is not None or (self.root / path).is_file()
-
-    def relative(self, path: Path) -> str:
-        """Return a file's path in the source; empty for one that is not of it or not shown.
-
-        A link is followed: what counts is the file that was read or changed. An agent's memory is
-        no part of the work.
-        """
-        try:
-            inside = path.resolve().relative_to(self.root).as_posix()
-        except (OSError, RuntimeError, ValueError):
-            return ""
-        return inside if self.structure.shows(inside) else ""
-
-    def uncommitted(self) -> dict[str, tuple[Change, int]]:
-        """Return what differs from the last commit, and when each file changed."""
-        found = dict[str, tuple[Change, int]]()
-        for path, change in self.structure.history.uncommitted().items():
-            found[path] = change, 0
-            with suppress(OSError):
-                found[path] = change, (self.root / path).lstat().st_mtime_ns
-        return found
-
-    def commits(self, since: float) -> tuple[Commit, ...]:
-        """Return the commits that were made here since then and still stand, oldest first."""
-        return tuple(one for one in self.structure.history.commits_made(since) if one.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,22 +85,17 @@ class Sources:
     @property
     def vault(self) -> Source:
         """Return the vault as a source."""
-        root = self._config.vault
+        name, state = self._config.vault.name or VAULT, self._config.state_dir
         with self._lock:
             if "" not in self._opened:
-                name, state = root.name or VAULT, self._config.state_dir
-                self._opened[""] = self._source(name, root, "vault", self._index, state)
+                self._opened[""] = self._hold(name, "vault", self._index, state)
             return self._opened[""]
 
-    def _source(
-        self, name: str, root: Path, kind: SourceKind, index: Index, state_dir: Path
-    ) -> Source:
-        from vaultmind.planner.structure import Structure  # not at the daemon's start
+    def _hold(self, name: str, kind: SourceKind, index: Index, state_dir: Path) -> Source:
+        from vaultmind.planner.source import Source  # not at the daemon's start
 
         (state_dir / "structure.db").unlink(missing_ok=True)  # records of an older version
-        structure = Structure(name, index, clock=self._clock)
-        structure.wants_names = kind == "linked"
-        return Source(name, root, kind, index, structure)
+        return Source(name, kind, index, self._clock)
 
     def find(self, name_or_root: str) -> Source:
         """Return a source by its name, or the innermost that a path lies in; empty: the vault.
@@ -282,9 +228,9 @@ class Sources:
             state = self._index.state()
             is_busy = state.phase != "failed" and (state.phase != "ready" or state.loading)
             for source in () if is_busy and time.monotonic() < until else self.all():
-                source.structure.follow()
-                source.structure.graph  # noqa: B018  # made here rather than when somebody asks
-                source.structure.history.read()
+                source.follow()
+                source.graph  # noqa: B018  # made here rather than when somebody asks
+                source.history.read()
 
     def _known(self) -> tuple[Link, ...]:
         try:
@@ -300,8 +246,7 @@ class Sources:
                 folder = self._folder(link)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 index = self._open_index(link.root, folder)
-                made = self._source(link.name, link.root, "linked", index, folder)
-                self._opened[link.name] = made
+                self._opened[link.name] = self._hold(link.name, "linked", index, folder)
                 if self._thread is not None:
                     index.start()
             return self._opened[link.name]
@@ -375,11 +320,11 @@ def folder_indexes(
     most = min(config.index.max_file_bytes, MAX_BYTES)
 
     def opens(root: Path, state_dir: Path) -> Index:
-        from vaultmind.planner.code import grammars
+        from vaultmind.planner.records import code_spans, grammars  # not at the daemon's start
 
         own = replace(config, vault=root, state_dir=state_dir)
         cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
-        ground = LinkedFolder(root, config.index.exclude, cut_by_definitions, cut, most)
+        ground = LinkedFolder(root, config.index.exclude, code_spans, cut, most)
         return Index(own, ground, withheld, clock=clock, embedder=lend, describe=described)
 
     return opens
@@ -391,10 +336,3 @@ def described(file: FileText, language: str) -> bytes:
 
     record: bytes = adapter(FileRecord).dump_json(record_of(file, language), exclude_defaults=True)
     return record
-
-
-def cut_by_definitions(path: str, text: str) -> Sequence[NamedLines]:
-    """Return where code is cut: whole definitions where the language's grammar is installed."""
-    from vaultmind.planner.code import code_spans
-
-    return code_spans(path, text)

@@ -15,6 +15,7 @@ Mode = Literal["off", "fast", "full"]
 Detail = Literal["compact", "normal", "verbose"]
 Layer = Literal["L0", "L1", "L2", "L3", "L4", "L5", "L6"]
 CacheStatus = Literal["hit", "partial", "rebuilt"]
+Standing = Literal["fresh", "stale", "dirty"]
 Shape = Literal["note", "code", "text", "data"]
 """`data`: configuration, manifests, lock files; `text`: whatever else can be read."""
 
@@ -209,7 +210,7 @@ class Plan:
     """A context for a task, and why it is what it is."""
 
     cache_status: CacheStatus
-    freshness: Literal["fresh", "stale", "dirty"]
+    freshness: Standing
     intent: Understood
     budget_report: BudgetReport
     context: PlannedContext

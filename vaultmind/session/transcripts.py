@@ -33,8 +33,8 @@ TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"'
 """A line without any of these says nothing to us, and is not parsed."""
 SYNTHETIC = "<synthetic>"
 OWN_FILE = "the absolute path of a regular .jsonl file of your own"
-CALLED = "(called)"
-"""The text of a tool's call; its name stands where a speaker's does."""
+CALL_CHARS = 300
+"""Characters that are kept of what a tool was called with."""
 NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
@@ -190,7 +190,13 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
         for block in _blocks(content, "tool_use"):
             name = str(block.get("name") or "tool")
             tools[str(block.get("id"))] = name
-            yield Message("tool", CALLED, "", speaker=name)
+            yield Message("tool", _call(block.get("input")), "", speaker=name)
+
+
+def _call(given: object) -> str:
+    """Return what a tool was called with, in a line."""
+    named = given.items() if isinstance(given, dict) else ()
+    return beginning(" · ".join(f"{one}: {it}" for one, it in named), CALL_CHARS) or "(called)"
 
 
 def _typed(content: object) -> Iterator[Message]:

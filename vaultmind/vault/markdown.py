@@ -202,12 +202,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class BlockId:
-    """A named block: its text from `start` to `end`, its `^id` at `mark`."""
+    """A named block: its text from `start` to `end`, its `^id` up to `stop`."""
 
     id: str
     start: int
     end: int
-    mark: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ def _tags_in(plain: str) -> Iterator[str]:
 
 
 def _named_blocks(plain: str, blocks: Blocks) -> tuple[BlockId, ...]:
-    """Return the named blocks. An id on a line of its own names the block before it."""
+    """Return the named blocks in order. An id on a line of its own names the block before it."""
     units = [(unit.start, unit.end) for unit in blocks.units]
     found = []
     for match in _BLOCK_ID.finditer(plain):
@@ -312,8 +312,9 @@ def _named_blocks(plain: str, blocks: Blocks) -> tuple[BlockId, ...]:
             start, limit = units[at][0], min(units[at][1], line)
         else:
             start, limit = line, mark
-        found.append(BlockId(match[1], start, start + len(plain[start:limit].rstrip()), mark))
-    return tuple(found)
+        end = start + len(plain[start:limit].rstrip())
+        found.append(BlockId(match[1], start, end, match.end(1)))
+    return tuple(sorted(found, key=lambda one: one.start))
 
 
 def _holding(spans: Sequence[Span], mark: int) -> int:

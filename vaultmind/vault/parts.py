@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from vaultmind.vault.files import newline_of
-from vaultmind.vault.markdown import BlockId, Note, blocks_of, parse_note
+from vaultmind.vault.markdown import Note, blocks_of, parse_note
 from vaultmind.vault.oneline import unescape
 from vaultmind.vault.properties import body_start
 
@@ -158,17 +158,9 @@ def content_block(words: str) -> str:
     return "p" + hashlib.blake2b(words.encode(), digest_size=5).hexdigest()
 
 
-def block_spans(note: Note) -> tuple[tuple[BlockId, Span], ...]:
-    """Return the named blocks of a note, each with its span up to the end of its id."""
-    return tuple(
-        (block, (block.start, block.mark + 1 + len(block.id)))
-        for block in sorted(note.blocks, key=lambda one: one.start)
-    )
-
-
 def hidden_spans(note: Note, hides: Callable[[str], bool]) -> tuple[Span, ...]:
     """Return the spans of the named blocks that are hidden, by their ids."""
-    return tuple(span for block, span in block_spans(note) if hides(block.id))
+    return tuple((one.start, one.stop) for one in note.blocks if hides(one.id))
 
 
 def without_hidden(text: str, hides: Callable[[str], bool]) -> str:

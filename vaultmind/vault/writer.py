@@ -35,7 +35,6 @@ from vaultmind.vault.files import (
     VaultReader,
     decode,
     digest,
-    newline_of,
     read_bytes,
     reason_of,
     stat_of,
@@ -112,7 +111,7 @@ class VaultWriter:
         raw = (codecs.BOM_UTF8 if bom else b"") + text.encode()
         self._make_folder(path.parent, relative)
         found = replace_file(path, raw, before.sha if before else "")
-        return FileText(relative, text, digest(raw), stat_of(found), bom, newline_of(text))
+        return decode(relative, raw, stat_of(found))
 
     def _settled(self, path: Path, relative: str) -> FileText | None:
         """Return the file as it is while nobody writes it; None when there is none.

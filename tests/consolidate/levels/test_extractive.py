@@ -77,4 +77,4 @@ def test_a_file_gives_back_what_was_written_and_holds_no_markup_of_the_talk() ->
     text = "\n\n".join(lines_of(told, paths))
     found = paragraphs_of(text)
     assert [one.text for one in found] == [one.text for one in told]
-    assert all(one.links == ((paths["2026-02-20_001"], "m1"),) for one in found)
+    assert all(one.sources == (f"{paths['2026-02-20_001']}#m1",) for one in found)

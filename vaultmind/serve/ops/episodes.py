@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from vaultmind.episodes.types import TASK, Episode, Event, EventKind, How, Result, TaskMark
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
@@ -20,7 +20,7 @@ from vaultmind.types import Caller
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.episodes.gains import Figures, Gain
-    from vaultmind.planner.sources import Source
+    from vaultmind.planner.source import Source
 
 HOW = 'To begin one: action `start`, or: vaultmind episode start --task "…"'
 GAIN_DAYS = 30
@@ -208,15 +208,18 @@ def _inside(source: Source, path: str, at: int) -> str:
 
 
 def _judge(app: App, call: Call, hits: tuple[str, ...]) -> str:
-    """Take down what lines say of hits; return what was done in words."""
-    from vaultmind.serve.ops.search import judge
-
+    """Take down what lines say of hits of the caller's last searches; return that in words."""
     said = []
     for at, line in enumerate(hits):
         verdict, _, hit = line.strip().partition(" ")
         if verdict not in ("useful", "wrong") or not hit.strip():
             raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
-        said.append(judge(app, call, hit, verdict))
+        if (judged := app.search_feedback.judge(call.caller, hit, cast("Any", verdict))) is None:
+            none = f"No search of yours in the last half hour showed {hit.strip()[:200]!r}."
+            raise BadArgument("hits", hit, "the id of a hit that a search showed", said=none)
+        kept, new = judged
+        done = "is" if new else "was already"
+        said.append(f"{kept.path}{kept.anchor} {done} {verdict} for “{kept.query}”.")
     return " ".join(said)
 
 

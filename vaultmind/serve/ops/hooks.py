@@ -24,7 +24,7 @@ from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, mark_for
 from vaultmind.serve.op import Arg, operation
-from vaultmind.serve.show import DATA, Reader, Row, Verbatim, show
+from vaultmind.serve.show import DATA, Reader, Recalled, Row, Verbatim, show
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
@@ -43,6 +43,11 @@ NOTED = (
 RECORDED = (
     "What you read, change and commit for a task is recorded by itself. When a task is done, say "
     "honestly what came of it: `episode` with action `end`, outcome and session_id {session}."
+)
+HEARD = "The person asked the memory for this, and it is done: tell them, and do not do it again."
+ASKED = (
+    "The person seems to ask something of the memory: pass their words to memory_update as "
+    "`utterance`, and tell them what came of it."
 )
 ANSWERED = ("SessionStart", "UserPromptSubmit")
 """Events whose hooks wait for what they are told; the others only tell."""
@@ -98,9 +103,10 @@ def hook(
             app.talks.fold(view, Shown(0, every=1))
     if event in ANSWERED:
         call = replace(call, caller=talk.caller)
+        prompt = prompt if event == "UserPromptSubmit" else ""
         text = _start(app, call, talk, session_id) if talk.owed else ""
-        recalled = _recalled(app, call, talk, prompt) if event == "UserPromptSubmit" else ""
-        answer["context"] = Verbatim("\n\n".join(filter(None, (text, recalled))))
+        parts = text, _asked(app, call, talk, prompt), _recalled(app, call, talk, prompt)
+        answer["context"] = Verbatim("\n\n".join(filter(None, parts)))
         talk.owed = ""
     return answer
 
@@ -137,6 +143,22 @@ def _start(app: App, call: Call, talk: HostTalk, session_id: str) -> str:
         hook = app.config.episodes.hook and app.config.episodes.keep
         ending += [NOTED, *([RECORDED.format(session=session_id)] if hook else [])]
     return "\n\n".join(filter(None, (*said, *summary, " ".join(ending))))
+
+
+def _asked(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
+    """Remember what a prompt asks to have remembered; return what the host should say of it.
+
+    Whatever else it asks of the memory is left to the host, which understands it better.
+    """
+    asked = app.voice.words.understand(prompt).intent if prompt.strip() else "none"
+    if asked in ("none", "recall", "show_memory"):
+        return ""
+    if asked != "remember":
+        return ASKED
+    caller = replace(call.caller, conversation=talk.conversation)
+    told = app.voice.hear(caller, talk.agent, prompt)
+    message = Recalled(told.message, told.outcome.path or "memory")
+    return f"{HEARD}\n{Reader(mark_for(call.caller)).text(message)}"
 
 
 def _recalled(app: App, call: Call, talk: HostTalk, prompt: str) -> str:

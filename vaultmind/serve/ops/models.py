@@ -14,8 +14,7 @@ from vaultmind.types import PERSON, Caller, Progress
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.learn.learning import Job
-    from vaultmind.learn.models import ModelRow
+    from vaultmind.learn.learning import Job, ModelRow
 
 SLICE_SECONDS = 0.2
 """How long to wait at a time before telling how far it is."""
@@ -31,7 +30,7 @@ Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
 
 tells("learn.learning.Job", words="id state doing error results")
 tells("learn.learning.Trained", words="kind of id activated why")
-tells("learn.models.ModelRow", "id kind of active created learnt_on scores path",
+tells("learn.learning.ModelRow", "id kind of active created learnt_on scores path",
       "active id kind of")  # fmt: skip
 
 

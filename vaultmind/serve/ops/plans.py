@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from vaultmind.errors import BadArgument
 from vaultmind.planner.types import Detail, Layer, Mode, TaskKind
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
@@ -175,7 +173,7 @@ def explore(
 
     where = app.sources.find(source)
     where.index.wait_ready(wait_seconds, report=call.report)
-    found = look(where.structure, query_type, detail=detail, since=since, which=layers)
+    found = look(where, query_type, detail=detail, since=since, which=layers)
     text = Recalled(found.text, f"{found.source}, structure")
     size = f"{counted(found.tokens, 'token')} · {found.took_ms:,.1f} ms"
     about = f"({found.source} · {found.freshness} · cache {found.cache_status} · {size})"
@@ -210,8 +208,6 @@ def link(
     name: Annotated[str, Arg("Default: after the folder.", max=MAX_TEXT, option="--as")] = "",
 ) -> Row:
     """Link a folder, read only, to be searched and planned over. The person's alone."""
-    if not Path(path).is_absolute():
-        raise BadArgument("path", path, "an absolute path: the daemon has its own folder")
     new = app.sources.link(path, name)
     said = f"{new.root} is linked as {new.name}. It is being indexed; `vaultmind links` tells how "
     said += f"far it is.\nNext: vaultmind plan {new.name} --task TEXT"

@@ -156,17 +156,6 @@ def _related(app: App, caller: Caller, found: Fetched) -> list[str]:
     return [one for one in paths if one != found.path][:RELATED]
 
 
-def judge(app: App, call: Call, hit: str, verdict: Any) -> str:  # noqa: ANN401
-    """Take a verdict on a hit of the caller's last searches down; return what was done in words."""
-    judged = app.search_feedback.judge(call.caller, hit, verdict)
-    if judged is None:
-        said = f"No search of yours in the last half hour showed {hit.strip()[:200]!r}."
-        raise BadArgument("hits", hit, "the id of a hit that a search showed", said=said)
-    kept, new = judged
-    done = "is" if new else "was already"
-    return f"{kept.path}{kept.anchor} {done} {verdict} for “{kept.query}”."
-
-
 def _no_more(offset: int, said: str) -> BadArgument:
     """Return what to say of an offset behind the end."""
     again = "To begin again, leave the offset out."

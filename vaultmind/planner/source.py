@@ -1,4 +1,4 @@
-"""What is known of the files of one source: records, graph, names, past.
+"""A source: a folder with its index, and what is known of its files: records, graph, names, past.
 
 The index stores a record with each file that it reads; here they are held in memory.
 """
@@ -10,13 +10,15 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+from vaultmind.episodes.types import Change
+from vaultmind.episodes.watch import Commit
 from vaultmind.errors import IndexUnavailable, PathRefused
 from vaultmind.index.db import NEVER
 from vaultmind.planner.git import History
-from vaultmind.planner.graph import Graph
-from vaultmind.planner.names import WordTable, path_words, told_by
+from vaultmind.planner.graph import Graph, WordTable, path_words, told_by
 from vaultmind.planner.types import CacheStatus, FileRecord
 from vaultmind.ports import Clock
 from vaultmind.tables import adapter
@@ -26,32 +28,31 @@ from vaultmind.vault.files import FileStat
 if TYPE_CHECKING:
     from vaultmind.index.index import Index
 
+SourceKind = Literal["vault", "linked"]
 log = logging.getLogger(__name__)
 Kept = tuple[FileRecord, FileStat]
 """A record, and the stamp of its file when it was read."""
 
 
-class Structure:
-    """Records of one source and what is made of them. Any thread; tables only under `lock`.
+class Source:
+    """A folder with its index. Paths in it are relative, with `/`. Any thread; tables under `lock`.
 
     The memory folder is no part of it: what an agent's memory says reaches other agents by no
     title, heading, link or task. Memory is recalled by search, which filters for each caller.
     """
 
-    def __init__(self, name: str, index: Index, *, clock: Clock) -> None:
-        self.name, self.clock, self.lock = name, clock, threading.RLock()
-        self.by_path, self.by_definition = WordTable[str](), WordTable[str]()
-        """Words of what files are called, and of what they define or are about."""
-        self.wants_names = False
-        """Of 10,000 notes the names take 60 MB: they are made once somebody plans."""
-        self.reader = index.outlet.reader
-        self.history = History(self.reader.paths.root, self.shows, self._may_be_named)
-        self.index = index
+    def __init__(self, name: str, kind: SourceKind, index: Index, clock: Clock) -> None:
+        self.name, self.kind, self.index, self.clock = name, kind, index, clock
+        self.reader, self.lock = index.outlet.reader, threading.RLock()
+        """`reader` reads its files, and refuses symlinks and what leads out."""
+        self.root = self.reader.paths.root
+        self.history = History(self.root, self.shows, self._may_be_named)
         self._kept: dict[str, Kept] = {}
         self._shown: tuple[object, dict[str, bool]] = (None, {})
         """Rules, and what they say of the files that were asked for."""
         self._graph = Graph()
         self._graph_due: dict[str, FileRecord | None] = {}
+        self._names = WordTable[str](), WordTable[str]()
         self._names_due: dict[str, FileRecord | None] = {}
         self._seen = NEVER
         """The journal's version that the records stand at."""
@@ -81,15 +82,24 @@ class Structure:
 
     @property
     def graph(self) -> Graph:
-        """Return the edges between the files, as of now; the words of names are then known, too."""
+        """Return the edges between the files, as of now."""
         with self.lock:
             self._graph.update(self._graph_due)
             self._graph_due = {}
-            while self.wants_names and self._names_due:
-                path, record = self._names_due.popitem()
-                self.by_path.put(path, path_words(record) if record else None)
-                self.by_definition.put(path, " ".join(told_by(record)) if record else None)
             return self._graph
+
+    @property
+    def names(self) -> tuple[WordTable[str], WordTable[str]]:
+        """Return the words of what files are called, and of what they define or are about.
+
+        Of 10,000 notes they take 60 MB: they are made once somebody plans.
+        """
+        with self.lock:
+            while self._names_due:
+                path, record = self._names_due.popitem()
+                self._names[0].put(path, path_words(record) if record else None)
+                self._names[1].put(path, " ".join(told_by(record)) if record else None)
+            return self._names
 
     def shows(self, path: str) -> bool:
         """Tell whether a file may be shown to whoever may see the source, by the rules now."""
@@ -123,6 +133,28 @@ class Structure:
         with suppress(PathRefused):
             return kept is not None and self.reader.stat(path) == kept[1]
         return False
+
+    # --- what is done in it --------------------------------------------------------------
+
+    def relative(self, path: Path) -> str:
+        """Return a file's path in the source; empty for one that is not of it or not shown.
+
+        A link is followed: what counts is the file that was read or changed. An agent's memory is
+        no part of the work.
+        """
+        try:
+            inside = path.resolve().relative_to(self.root).as_posix()
+        except (OSError, RuntimeError, ValueError):
+            return ""
+        return inside if self.shows(inside) else ""
+
+    def uncommitted(self) -> dict[str, tuple[Change, int]]:
+        """Return what differs from the last commit, and when each file changed."""
+        return self.history.uncommitted()
+
+    def commits(self, since: float) -> tuple[Commit, ...]:
+        """Return the commits that were made here since then and still stand, oldest first."""
+        return tuple(one for one in self.history.commits_made(since) if one.changed)
 
     # --- following -----------------------------------------------------------------------
 
