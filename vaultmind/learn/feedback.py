@@ -169,11 +169,8 @@ def kept_query(query: str) -> str:
 
 def feedback_files(paths: VaultPaths, agent: str) -> Iterator[str]:
     """Yield the vault-relative files of an agent's feedback, of every device."""
-    folder = paths.root / paths.memory(agent)
-    if agent and folder.is_dir() and not folder.is_symlink():
-        for path in sorted(folder.glob("feedback-*.jsonl")):
-            if path.is_file() and not path.is_symlink():
-                yield paths.relative(path)
+    found = (paths.root / paths.memory(agent)).glob("feedback-*.jsonl") if agent else ()
+    yield from (paths.relative(one) for one in sorted(found) if one.is_file())
 
 
 def without_said(text: str, path: str, wanted: Wanted) -> str:
