@@ -273,12 +273,13 @@ class SegmentIndex:
 
     def _by_meaning(self, near: Closeness | None) -> Matrix:
         """Return the closeness in meaning of each message, from 0 to 1; of pieces the nearest."""
-        numbers = self.rows["number"] * self.rows["embeds"]
-        by_number = np.zeros(int(numbers.max(initial=0)) + 1, np.float32)
+        told = self.rows["number"] * self.rows["embeds"]
+        numbers, places = np.unique(told, return_inverse=True)
+        values = np.zeros(len(numbers), np.float32)
         if near:
-            inside = (near[0] > 0) & (near[0] < len(by_number))
-            np.maximum.at(by_number, near[0][inside], near[1][inside])
-        meaning: Matrix = by_number[numbers]
+            inside = np.isin(near[0], numbers[numbers > 0])
+            np.maximum.at(values, np.searchsorted(numbers, near[0][inside]), near[1][inside])
+        meaning: Matrix = values[places]
         return meaning
 
     def _by_words(self, terms: Sequence[Term]) -> tuple[Matrix, Matrix]:
