@@ -18,7 +18,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset(
         {"types", "address", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}
     )
-    | frozenset({"tally", "tables"}),
+    | frozenset({"tally", "tables", "jsonfile"}),
     frozenset({"config", "locate"}),
     frozenset({"vault"}),
     frozenset({"language", "polling"}),
