@@ -7,7 +7,7 @@ import math
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from operator import eq
@@ -96,13 +96,13 @@ class Matcher:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._stand_ins = StandIns(columns.terms, columns.held_by)
+        self._stand_ins = StandIns(columns)
 
     def match(self, query: str, mask: Flags, depth: int) -> Match:
         """Return what a query finds; the best `depth` of what passes a filter first."""
         columns = self._columns
         if self._stand_ins.terms is not columns.terms:
-            self._stand_ins = StandIns(columns.terms, columns.held_by)
+            self._stand_ins = StandIns(columns)
         counts = {term: self._count(term) for term in query_terms(query, columns.languages)}
         chosen = self._chosen(counts)
         plain = self.bm25(term.stems for term in chosen)
@@ -241,12 +241,10 @@ KIN_CONSONANTS = 3
 
 
 class StandIns:
-    """Looks for terms among all there are. `count` tells in how many chunks one is."""
+    """Looks for terms among all that columns have, a list that only grows."""
 
-    def __init__(self, terms: list[str], count: Callable[[str], int]) -> None:
-        """Take as `terms` a list that only grows."""
-        self.terms = terms
-        self._count = count
+    def __init__(self, columns: Columns) -> None:
+        self.terms, self._count = columns.terms, columns.held_by
         self._forward: list[str] = []
         self._backward: list[str] = []
         self._families: defaultdict[str, list[str]] = defaultdict(list)
