@@ -18,7 +18,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset(
         {"types", "address", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}
     )
-    | frozenset({"tally", "tables"}),
+    | frozenset({"tally", "tables", "jsonfile"}),
     frozenset({"config", "locate"}),
     frozenset({"vault"}),
     frozenset({"language", "polling"}),
@@ -42,8 +42,9 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     "cli": (
         frozenset({"options"}),
         frozenset({"made", "processes", "connect"}),
-        frozenset({"commands", "demo", "bundle"}),
+        frozenset({"commands", "bundle"}),
         frozenset({"main"}),
+        frozenset({"demo"}),
     ),
     "index": (
         frozenset({"words"}),
@@ -89,7 +90,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"mcp"}),
         frozenset({"http"}),
         frozenset({"lock"}),
-        frozenset({"daemon"}),
+        frozenset({"daemon", "inprocess"}),
     ),
 }
 """The rooms and files inside a room, lowest first: each imports those below it and its own."""

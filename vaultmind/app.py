@@ -169,7 +169,7 @@ class App:
         grew, erased = self.talks.heard, self.tombstones.erased
         told = Listeners(hides, self._device_name, self._ended, grew, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
-        self.capture = Capture(self.sessions, self.gate.keeps_records, clock)
+        self.capture = Capture(self.sessions, clock)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""

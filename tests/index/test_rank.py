@@ -6,7 +6,6 @@ import json
 import random
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,9 @@ from tests.index.vault import Vault
 from vaultmind.errors import ConfigError
 from vaultmind.index.columns import Columns, Where
 from vaultmind.index.models import (
-    ACTIVE,
-    OWN,
-    Active,
     Model,
-    active_text,
     model_text,
     read_model,
-    registry_of,
     shipped,
 )
 from vaultmind.index.when import named_time
@@ -41,15 +35,6 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
     made.close()
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    own = tmp_path / OWN
-    own.mkdir(parents=True)
-    for name in ("a", "b"):
-        (own / f"{name}.json").write_text(model_text(replace(MINE, name=name)), "utf-8")
-    return tmp_path
-
-
 # --- columns ------------------------------------------------------------------------------
 
 
@@ -63,7 +48,7 @@ def known_of(columns: Columns, vault: Vault) -> dict[int, object]:
         name: list(getattr(columns, name)) for name in ("speakers", "langs", "agents", "files")
     }
     words = {
-        term: {rowid_of[int(slot)] for slot in columns.postings(term).slots}
+        term: {rowid_of[int(slot)] for slot in columns.postings(term)["slot"]}
         for term in ("oven", "bread", "rye", "coin", "anna")
     }
     links = columns.links(slots).tolist()
@@ -174,21 +159,6 @@ def test_a_wrong_model_is_refused_by_name(
     with pytest.raises(ConfigError, match=said) as error:
         read_model(path)
     assert "mine.json" in str(error.value)
-
-
-def names(folder: Path, **ranker: str) -> None:
-    (folder / ACTIVE).write_text(active_text(Active(ranker=ranker)), "utf-8")
-
-
-def test_the_ranker_that_is_named_ranks_and_else_the_shipped_one(folder: Path) -> None:
-    assert registry_of(folder).choose("") is shipped("")
-    names(folder, words="a")
-    assert registry_of(folder).choose("").name == "a"
-    assert registry_of(folder).choose("use-0.2.1") is shipped("use")
-    names(folder, words="shipped")
-    assert registry_of(folder).choose("") is shipped("")
-    names(folder, use="a")
-    assert registry_of(folder).choose("use-0.2.1") is shipped("use")
 
 
 def test_every_hit_can_say_why_and_a_ranker_sees_what_a_search_sees(vault: Vault) -> None:

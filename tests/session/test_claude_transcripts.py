@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
-from vaultmind.session.transcripts import CALLED, Line, parse_line
+from vaultmind.session.transcripts import Line, parse_line
 from vaultmind.types import Message
 
 NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)
@@ -42,7 +42,7 @@ def test_what_both_say_and_a_tool_s_name_with_200_characters_are_taken(script: S
     said = read(script)
     assert [(one.role, one.speaker, one.text) for one in said] == [
         ("user", "", "How hot is the oven?"),
-        ("tool", "Bash", CALLED),
+        ("tool", "Bash", "command: cat secret.txt"),
         ("tool", "Bash", "x" * 200),
         ("tool", "tool", "(no text)"),
         ("user", "", "And the bread?"),

@@ -22,6 +22,29 @@ def test_a_file_that_cannot_be_read_says_so(room: Room) -> None:
         room.talks.view("main", SESSION)
 
 
+def test_what_is_read_on_from_where_it_ended_is_what_is_read_anew(room: Room) -> None:
+    said = talk(9)
+    room.write(said[:3])
+    for step in (
+        lambda: room.add(said[3], said[4]),
+        lambda: room.gate.append(room.paths.session("main", SESSION), render_segment(2, "")),
+        lambda: room.add(said[5]),
+        lambda: room.edit(said[1].text, "We build it from oak."),
+        lambda: room.add(said[6]),
+        lambda: room.hide("m4"),
+        lambda: room.add(said[7], said[8]),
+    ):
+        room.view()
+        step()
+        on, anew = room.view(), Room(room.paths).view()
+        assert (on.messages, on.segment, on.index.held) == (
+            anew.messages,
+            anew.segment,
+            anew.index.held,
+        )
+        assert on.index.search("oak larch shed") == anew.index.search("oak larch shed")
+
+
 def in_file(room: Room, segment: int = 1) -> Rolling:
     return parse_rolling(room.rolling(segment).read_text("utf-8"))
 

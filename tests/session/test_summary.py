@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.session.talks import message
 from vaultmind.session.active import active_context
 from vaultmind.session.files import plain_text
-from vaultmind.session.sentences import unmarked
+from vaultmind.session.sentences import KINDS, unmarked
 from vaultmind.session.summary import (
-    KINDS,
     Line,
     Rolling,
     fold,

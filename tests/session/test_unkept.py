@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vaultmind.session.active import active_context
-from vaultmind.session.summary import Rolling, fold, unkept
+from vaultmind.session.summary import Rolling, fold
+from vaultmind.session.unkept import unkept
 from vaultmind.types import Message
 
 TRIP = ("We are planning the summer trip to Norway.", "A: Great, which month?")

@@ -190,6 +190,15 @@ plain("model activate", "models.model_activate", "model:id")
 plain("model rollback", "models.model_rollback", "kind")
 
 
+@made("models.minion_status",
+      code=lambda told: int(any(one["problem"] for one in told["models"])))  # fmt: skip
+def minion_status() -> None:
+    """Show which model does what, whether it can, and what its last job cost.
+
+    Exit code 1 when a model that is configured cannot be used.
+    """
+
+
 @made("memory.init")
 def init() -> None:
     """Make the memory folder in your vault.

@@ -10,8 +10,6 @@ a list of commands. Ours are known by what they run, for which vault and which a
 
 from __future__ import annotations
 
-import copy
-import difflib
 import json
 import os
 import re
@@ -20,7 +18,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,12 +29,14 @@ from vaultmind.client import hook
 from vaultmind.config import Config, user_config_path
 from vaultmind.config.links import FOLDER
 from vaultmind.errors import ConfigError
+from vaultmind.jsonfile import Content, change, member, prune, read
 from vaultmind.session.uses import TOOLS
 
-BACKUP = ".vaultmind-backup-"
 SERVERS = "mcpServers"
 OWN_FILE = ".claude.json"
 """The file of Claude Code, in the home folder, that holds a person's own servers by project."""
+LOCAL = ".claude/settings.local.json"
+"""A person's own settings of Claude Code for a project."""
 DENY = ("permissions", "deny")
 COMMANDS = ("vaultmind *", "*/bin/vaultmind *", "* -m vaultmind *")
 """The command line, however it is called: it is the person's. An agent has the tools."""
@@ -50,7 +49,6 @@ MATCHERS = {
 NO_RULES = """\
 {title} has no deny rules: if you also give it tools that edit files or run commands, they can
 change the memory past VaultMind, and approve in your place."""
-Content = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,94 +85,6 @@ def config_file(client: Client, platform: str = sys.platform) -> Path:
     xdg = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     config = "~/Library/Application Support" if platform == "darwin" else xdg
     return Path(client.path.format(config=config, xdg=xdg)).expanduser()
-
-
-# --- a file of JSON -----------------------------------------------------------------------
-
-
-def read(path: Path) -> tuple[str, Content]:
-    """Return a file's text and the object in it, both empty where there is no file.
-
-    Raises ConfigError for a file that holds no JSON object.
-    """
-    try:
-        text = path.read_text("utf-8-sig") if path.exists() else ""
-        content = json.loads(text) if text.strip() else {}
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} is not valid JSON: {error}.") from error
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path} does not hold a JSON object.")
-    return text, content
-
-
-def change(
-    path: Path, edit: Callable[[Content], None], *, write: bool
-) -> tuple[str, str, str | None]:
-    """Edit the object in a file; return what changes in words, the new text and the backup.
-
-    The backup is None where nothing was written, and empty where no file was before. Raises
-    ConfigError for a file that cannot be edited.
-    """
-    try:
-        before, content = read(path)
-        after = copy.deepcopy(content)
-        edit(after)
-    except ConfigError as error:  # Zed's and VS Code's files may hold comments
-        alone: Content = {}
-        edit(alone)
-        entry = json.dumps(alone, indent=2)
-        error.hint = f"It was left as it is. Mend it, or do it by hand:\n{entry}"
-        raise
-    if after == content:
-        return "", before, None
-    found = re.match(r"[\[{]\s*?\n([ \t]+)\S", before)
-    text = f"{json.dumps(after, ensure_ascii=False, indent=found[1] if found else 2)}\n"
-    lines = before.splitlines(), text.splitlines()
-    diff = "\n".join(difflib.unified_diff(*lines, f"{path} now", f"{path} then", lineterm="", n=2))
-    if not write:
-        return diff, text, None
-    backup = f"{path}{BACKUP}{datetime.now().astimezone():%Y%m%d-%H%M%S-%f}" if before else ""
-    if backup:
-        shutil.copy2(path, backup)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.name == "settings.local.json":
-        _kept_from_git(path.parent.parent)
-    path.write_text(text, "utf-8")  # through a dotfiles user's link
-    was = f"; as it was before: {backup}" if backup else ""
-    return f"{diff}\n\n{bold('Written:')} {path}{was}", text, backup
-
-
-def _kept_from_git(project: Path) -> None:
-    """Have git overlook a project's local settings, in the list that is never shared."""
-    exclude, line = project / ".git" / "info" / "exclude", ".claude/settings.local.json*"
-    if (project / ".git").is_dir():
-        before = exclude.read_text("utf-8") if exclude.is_file() else ""
-        if line not in before.splitlines():
-            exclude.parent.mkdir(exist_ok=True)
-            exclude.write_text(f"{before.rstrip()}\n{line}\n".lstrip(), "utf-8")
-
-
-def member(content: Content, way: Sequence[str], empty: Any) -> Any:  # noqa: ANN401
-    """Return the object or list at the end of a way of keys, made (as `empty`) where it is missing.
-
-    Raises ConfigError where something else stands there.
-    """
-    found: Any = content
-    for number, key in enumerate(way, 1):
-        kind = type(empty) if number == len(way) else dict
-        found = found.setdefault(key, kind())
-        if not isinstance(found, kind):
-            raise ConfigError(f"{'.'.join(way[:number])!r} is no {kind.__name__}.")
-    return found
-
-
-def prune(content: Content, way: Sequence[str]) -> None:
-    """Take out what is empty along a way of keys."""
-    inner = content.get(way[0])
-    if len(way) > 1 and isinstance(inner, dict):
-        prune(inner, way[1:])
-    if inner in ({}, []):
-        del content[way[0]]
 
 
 # --- our entry ----------------------------------------------------------------------------
@@ -224,10 +134,20 @@ def our_vaults(servers: Content) -> dict[str, Path]:
 # --- what Claude Code gets besides --------------------------------------------------------
 
 
+def _kept_from_git(project: Path) -> None:
+    """Have git overlook a project's local settings, in the list that is never shared."""
+    exclude, line = project / ".git" / "info" / "exclude", f"{LOCAL}*"
+    if (project / ".git").is_dir():
+        before = exclude.read_text("utf-8") if exclude.is_file() else ""
+        if line not in before.splitlines():
+            exclude.parent.mkdir(exist_ok=True)
+            exclude.write_text(f"{before.rstrip()}\n{line}\n".lstrip(), "utf-8")
+
+
 def settings_file(servers: Path) -> Path:
     """Return where Claude Code keeps a person's own settings for the project of a server."""
     project = Path.cwd() if servers.name == OWN_FILE else servers.parent
-    return project / ".claude" / "settings.local.json"
+    return project / LOCAL
 
 
 def deny_rules(config: Config) -> list[str]:
@@ -346,14 +266,24 @@ def connect(
     content = {one: text for one, (_, text, _) in done.items()}
     written = {one: backup for one, (_, _, backup) in done.items() if backup is not None}
     told = {"name": name, "path": str(path), "content": content, "written": written, **told}
-    lines = [words or f"Nothing to change in {one}." for one, (words, _, _) in done.items()]
-    if any(words for words, _, _ in done.values()):
+    lines = [_changed(one, *what) for one, what in done.items()]
+    if any(diff for diff, _, _ in done.values()):
         lines.append("Restart the client." if write else "Add --write to do it.")
     settings.tell(Answer(told, "\n".join(lines)))
     if hooked and write and not remove:
         link_here(settings, link)
     if not (is_code or remove or settings.json):
         aside(NO_RULES.format(title=kind.title))
+
+
+def _changed(path: str, diff: str, text: str, backup: str | None) -> str:
+    """Return what became of a file, in words; git overlooks local settings that were written."""
+    if backup is None:
+        return diff or f"Nothing to change in {path}."
+    if path.endswith(LOCAL):
+        _kept_from_git(Path(path).parent.parent)
+    was = f"; as it was before: {backup}" if backup else ""
+    return f"{diff}\n\n{bold('Written:')} {path}{was}"
 
 
 def link_here(settings: Settings, link: bool | None) -> None:

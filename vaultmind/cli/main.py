@@ -27,7 +27,7 @@ PURPOSES = {
     "Processes": "daemon mcp hook minion",
 }
 HANDMADE = {one: one for one in ("demo", "connect", "bundle")}
-HANDMADE |= dict.fromkeys(("daemon", "mcp", "hook", "minion"), "processes")
+HANDMADE |= dict.fromkeys(("daemon", "mcp", "hook"), "processes")
 """Commands with a terminal of their own: the module, imported when it is used."""
 GROUPS = {
     "episode": "Keep what is done for a task, or look at what was kept.",
@@ -35,6 +35,7 @@ GROUPS = {
     "suggestions": "List, accept or reject what waits for you.",
     "session": "Write a conversation down, end it, or list what there is.",
     "agents": "List, show or make agents, or let one do more.",
+    "minion": "Show the language model, if you want one.",
 }
 ANYWHERE = options.global_options(hidden=True)
 """The global options as each command takes them."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from vaultmind.client.client import Client
     from vaultmind.config import Config
     from vaultmind.locate import Where
+    from vaultmind.serve.inprocess import InProcess
 
 EXIT_OTHER, EXIT_USAGE, EXIT_SUGGESTED, EXIT_DENIED, EXIT_NOT_FOUND = 1, 2, 3, 4, 5
 EXIT_INTERRUPTED = 130
@@ -53,8 +54,6 @@ OUTCOME_MARKS = {
     "not_found": odd("∅"),
 }
 """What stands before the words of an answer that has an outcome."""
-NEED_A_LOOK = frozenset(("suggestions_list",))
-"""Operations that only read, and what they read is what was left to do."""
 GLOBAL_OPTIONS: dict[str, tuple[str, str]] = {
     "--vault": ("DIR", "The vault to work on."),
     "--agent": ("NAME", "The agent whose memory is meant."),
@@ -132,39 +131,6 @@ class Answer(NamedTuple):
     words: str = ""
 
 
-class InProcess:
-    """The app in this process; holds the vault's lock meanwhile.
-
-    It does what it is asked and tends to nothing by itself, as a daemon does: a look at a copy of a
-    vault leaves it as it is.
-    """
-
-    def __init__(self, config: Config) -> None:
-        from vaultmind.app import App, local_now
-        from vaultmind.serve.lock import VaultLock
-
-        self._lock = VaultLock(config)
-        self._lock.acquire()
-        self._app = App(config, local_now, None)
-        self._app.start(tends=False)
-
-    def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
-        """Run an operation on the app; before one that writes, what was left to do is done."""
-        from vaultmind.serve.call import Call
-        from vaultmind.serve.op import IN_WORDS, find, run_operation
-        from vaultmind.types import PERSON
-
-        asked = args["op"] if op == IN_WORDS else op
-        if find(asked).writes or asked in NEED_A_LOOK:
-            self._app.look()
-        return run_operation(self._app, Call(PERSON, report), op, args)
-
-    def close(self) -> None:
-        """Finish the index's queue, close the app and free the lock."""
-        self._app.close()
-        self._lock.release()
-
-
 class Settings:
     """What was named on the command line; configuration and daemon are reached when needed."""
 
@@ -200,6 +166,8 @@ class Settings:
     def backend(self) -> InProcess | Client:
         """The way to the operations: the daemon, or this process."""
         if self.in_process:
+            from vaultmind.serve.inprocess import InProcess
+
             return InProcess(self.config)
         from vaultmind.client.client import Client
 

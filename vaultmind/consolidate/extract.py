@@ -39,7 +39,7 @@ from vaultmind.memory.contradictions import contradicts, denies
 from vaultmind.memory.match import find, same_fact
 from vaultmind.redact import MARK, mask, private_spans
 from vaultmind.session.recall import key_of
-from vaultmind.session.summary import unkept
+from vaultmind.session.unkept import unkept
 from vaultmind.types import Fact, Message, Role
 from vaultmind.vault.oneline import one_line
 

@@ -50,7 +50,8 @@ from vaultmind.session.active import recap_block
 from vaultmind.session.files import iso, plain_text, read_session, read_text, recallable
 from vaultmind.session.recall import key_of
 from vaultmind.session.sentences import LANGUAGES, headings, language_of
-from vaultmind.session.summary import Line, source_bullet, unkept
+from vaultmind.session.summary import Line, source_bullet
+from vaultmind.session.unkept import unkept
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome, Section
 from vaultmind.vault.files import Change, FileText

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ from vaultmind.types import KINDS, Kind
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Postings = NDArray[Any]
+"""Which chunks hold a term, and how often: as typed, as a stem, in the title; see `_POSTING`."""
 
 TITLE_WEIGHT = 3
 """What a word in a title counts for, beside one in the text."""
@@ -58,6 +60,9 @@ _READ = """SELECT c.path, c.tags, f.links, f.mtime_ns, c.rowid, c.time, c.kind, 
     FROM chunks c JOIN files f ON f.path = c.path {} ORDER BY c.path, c.ordinal"""
 _VECTORS = f"""SELECT c.rowid, e.vector FROM chunks c JOIN embeddings e
     ON e.text_hash = c.text_hash AND e.embedder = ? AND length(e.vector) = ? WHERE c.rowid {SOME}"""
+_RUNS = ("words", "stems", "titles")
+_POSTING = np.dtype([("slot", "i4"), *((name, "u1") for name in _RUNS)], align=True)
+_NOWHERE = np.zeros(0, dtype=_POSTING)
 _FACT, _NOTE = KINDS.index("fact"), KINDS.index("note")
 _NUMBERED = re.compile(r"m(\d{1,9})")
 
@@ -86,37 +91,19 @@ def message_number(block: str) -> int:
     return int(match[1]) if match else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
-    """Which chunks hold a term, and how often: as typed, as a stem, in the title."""
-
-    slots: NDArray[np.int32]
-    words: NDArray[np.uint8]
-    stems: NDArray[np.uint8]
-    titles: NDArray[np.uint8]
-
-    def often(self, *, typed: bool = False) -> Floats:
-        """Return what the occurrences count for: as a stem, or also as typed."""
-        found = self.stems + TITLE_WEIGHT * self.titles.astype(np.float32)
-        return np.asarray(found + self.words if typed else found, np.float32)
-
-
-@dataclass(frozen=True, slots=True)
-class _Segment:
+class _Segment(NamedTuple):
     """Postings of some chunks: those of `terms[n]` from `starts[n]` to `starts[n + 1]`."""
 
     chunks: int
     terms: Ints
     starts: Ints
-    held: tuple[NDArray[Any], ...]
-    """As the fields of Postings."""
+    postings: Postings
 
-    def of(self, term: int) -> list[NDArray[Any]]:
+    def of(self, term: int) -> Postings:
         """Return the postings of a term."""
         at = int(np.searchsorted(self.terms, term))
         is_there = at < len(self.terms) and self.terms[at] == term
-        first, last = (self.starts[at], self.starts[at + 1]) if is_there else (0, 0)
-        return [column[first:last] for column in self.held]
+        return self.postings[self.starts[at] : self.starts[at + 1]] if is_there else _NOWHERE
 
 
 class Columns:
@@ -217,7 +204,7 @@ class Columns:
         small = [one for one in self._segments if one.chunks < _SMALL]
         if len(small) > _MOST_SMALL:
             self._segments = [one for one in self._segments if one.chunks >= _SMALL]
-            merged = np.unique(np.concatenate([one.held[0] for one in small]))
+            merged = np.unique(np.concatenate([one.postings["slot"] for one in small]))
             self._index(merged[self.alive[merged]].tolist(), again=True)
 
     def _read_file(self, file: int, group: Sequence[Any], fresh: list[int]) -> list[int]:
@@ -271,14 +258,14 @@ class Columns:
         at = np.array(slots, dtype=np.int64)
         tokens, run, owner = self._runs(at)
         keys, which = np.unique(tokens.astype(np.int64) << 32 | at[owner], return_inverse=True)
-        counts = [
-            np.minimum(np.bincount(which[run == one], minlength=len(keys)), 255).astype(np.uint8)
-            for one in range(3)
-        ]
+        postings = np.zeros(len(keys), dtype=_POSTING)
+        postings["slot"] = keys & 0xFFFFFFFF
+        for at_run, name in enumerate(_RUNS):
+            counts = np.bincount(which[run == at_run], minlength=len(keys))
+            postings[name] = np.minimum(counts, 255)
         terms, starts = np.unique(keys >> 32, return_index=True)
         starts = np.append(starts, len(keys))
-        held = ((keys & 0xFFFFFFFF).astype(np.int32), *counts)
-        self._segments.append(_Segment(len(at), terms, starts, held))
+        self._segments.append(_Segment(len(at), terms, starts, postings))
         if not again:
             self._held[terms] += np.diff(starts).astype(np.int32)
 
@@ -394,16 +381,20 @@ class Columns:
     def postings(self, term: str) -> Postings:
         """Return which chunks hold a term."""
         number = self.term_ids.get(term, -1)
-        nothing = [np.zeros(0, dtype=np.int32), *[np.zeros(0, dtype=np.uint8)] * 3]
-        parts = [nothing, *(one.of(number) for one in self._segments)]
-        columns = [np.concatenate(some) for some in zip(*parts, strict=True)]
-        living = self.alive[columns[0]]
-        return Postings(*(column[living] for column in columns))
+        found = np.concatenate([_NOWHERE, *(one.of(number) for one in self._segments)])
+        living: Postings = found[self.alive[found["slot"]]]
+        return living
 
-    def score(self, slots: NDArray[np.int32], often: Floats, total: Floats) -> None:
-        """Add to the scores of all chunks what BM25 gives those that hold something so often."""
+    def score(self, term: str, total: Floats, *, typed: bool = False) -> None:
+        """Add to the scores of all chunks what BM25 gives those that hold a stem.
+
+        `typed`: what holds it as typed counts, too.
+        """
+        postings = self.postings(term)
+        often = postings["stems"] + TITLE_WEIGHT * postings["titles"].astype(np.float32)
+        often += postings["words"] * np.float32(typed)
         held = often > 0
-        slots, often = slots[held], often[held]
+        slots, often = postings["slot"][held], often[held]
         rest = max(self.living - len(slots), 0)
         rarity = max(LEAST_RARITY, math.log((rest + 0.5) / (len(slots) + 0.5)))
         total[slots] += rarity * often * (K1 + 1.0) / (often + self.norm[slots])

@@ -18,11 +18,10 @@ from vaultmind.index.db import chunks_of
 from vaultmind.index.embed import scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
-from vaultmind.index.vectors import Vectors, blank_freed_memory
+from vaultmind.index.vectors import DROP_ORPHANS, Vectors, blank_freed_memory
 from vaultmind.types import Chunk, MessageRef, Scrubbed
 
 _BEGUN = "erasure_begun"
-_ORPHANED = "text_hash NOT IN (SELECT text_hash FROM chunks)"
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ class Erasing:
                 blank_freed_memory(True)
                 self._sync.refresh(sorted(set(paths)))
                 with self._database.write() as connection:
-                    connection.execute(f"DELETE FROM embeddings WHERE {_ORPHANED}")
+                    connection.execute(DROP_ORPHANS)
                 self._embedding.renew()
                 self._database.compact()
                 self._database.set(_BEGUN, "")

@@ -7,7 +7,7 @@ import math
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from operator import eq
@@ -96,13 +96,13 @@ class Matcher:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._stand_ins = StandIns(columns.terms, columns.held_by)
+        self._stand_ins = StandIns(columns)
 
     def match(self, query: str, mask: Flags, depth: int) -> Match:
         """Return what a query finds; the best `depth` of what passes a filter first."""
         columns = self._columns
         if self._stand_ins.terms is not columns.terms:
-            self._stand_ins = StandIns(columns.terms, columns.held_by)
+            self._stand_ins = StandIns(columns)
         counts = {term: self._count(term) for term in query_terms(query, columns.languages)}
         chosen = self._chosen(counts)
         plain = self.bm25(term.stems for term in chosen)
@@ -112,8 +112,7 @@ class Matcher:
         for found, weight in ((alike, RESEMBLING_WEIGHT), (kin, KIN_WEIGHT)):
             total = np.zeros(columns.count, dtype=np.float32)
             for token in dict.fromkeys(chain.from_iterable(found.values())):
-                postings = columns.postings(token)
-                columns.score(postings.slots, postings.often(typed=True), total)
+                columns.score(token, total, typed=True)
             passing += weight * np.where(mask, total, np.float32(0.0))
         single = [term for term in counts if not term.stop]
         if len(single) > MAX_TERMS:
@@ -130,11 +129,9 @@ class Matcher:
 
     def bm25(self, wanted: Iterable[Sequence[str]]) -> Floats:
         """Return the BM25 of each chunk for some words, each by all of its stems."""
-        columns = self._columns
-        total = np.zeros(columns.count, dtype=np.float32)
+        total = np.zeros(self._columns.count, dtype=np.float32)
         for stem in chain.from_iterable(wanted):
-            postings = columns.postings(stem)
-            columns.score(postings.slots, postings.often(), total)
+            self._columns.score(stem, total)
         return total
 
     def _held(self, wanted: Sequence[Wanted]) -> tuple[NDArray[np.uint8], Flags]:
@@ -142,12 +139,12 @@ class Matcher:
         title = np.zeros(text.shape, dtype=np.bool_)
         for at, one in enumerate(wanted):
             for token in one.resembling:
-                text[at, self._columns.postings(token).slots] = RESEMBLING_SHARE
+                text[at, self._columns.postings(token)["slot"]] = RESEMBLING_SHARE
             for token in {one.plain, *one.stems}:
                 postings = self._columns.postings(token)
-                inside = (postings.words > 0) | (postings.stems > 0)
-                text[at, postings.slots[inside]] = WHOLE
-                title[at, postings.slots[postings.titles > 0]] = True
+                inside = (postings["words"] > 0) | (postings["stems"] > 0)
+                text[at, postings["slot"][inside]] = WHOLE
+                title[at, postings["slot"][postings["titles"] > 0]] = True
         return text, title
 
     def _count(self, term: Term) -> int:
@@ -244,12 +241,10 @@ KIN_CONSONANTS = 3
 
 
 class StandIns:
-    """Looks for terms among all there are. `count` tells in how many chunks one is."""
+    """Looks for terms among all that columns have, a list that only grows."""
 
-    def __init__(self, terms: list[str], count: Callable[[str], int]) -> None:
-        """Take as `terms` a list that only grows."""
-        self.terms = terms
-        self._count = count
+    def __init__(self, columns: Columns) -> None:
+        self.terms, self._count = columns.terms, columns.held_by
         self._forward: list[str] = []
         self._backward: list[str] = []
         self._families: defaultdict[str, list[str]] = defaultdict(list)

@@ -163,6 +163,7 @@ PAUSES = (0.0, 15.0, 30.0, 60.0, 120.0, 300.0)
 """Seconds after the first failure in a row, the second, and so on."""
 ORPHANS = 20_000
 """Cached vectors that nothing needs are kept up to so many: a text often comes back."""
+DROP_ORPHANS = "DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)"
 _IDLE_SECONDS = 60.0
 _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
@@ -411,14 +412,10 @@ class Vectors:
 
     def _cached(self, embedder: Embedder) -> set[bytes]:
         """Return the keys of the cached vectors, without orphans once there are many of them."""
-        values = (embedder.id, 4 * embedder.dim)
-        with self._database.read() as connection:
-            (needed,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
-            found = {row[0] for row in connection.execute(_KEYS, values)}
-        if len(found) > needed + max(ORPHANS, needed):
-            with self._database.write() as connection:
-                connection.execute(
-                    "DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)"
-                )
-                found = {row[0] for row in connection.execute(_KEYS, values)}
-        return found
+        counted = "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM embeddings)"
+        with self._database.write() as connection:
+            needed, held = connection.execute(counted).fetchone()
+            if held > needed + max(ORPHANS, needed):
+                connection.execute(DROP_ORPHANS)
+            found = connection.execute(_KEYS, (embedder.id, 4 * embedder.dim))
+            return {key for (key,) in found}

@@ -119,10 +119,7 @@ def first_day(name: str, text: str, now: datetime) -> str:
 
     Raises BadArgument for what is no time, or has no beginning ("before Christmas").
     """
-    start = _filter(name, text, now).start
-    if start is None:
-        raise BadArgument(name, text, f"a time with a beginning; {ALLOWED}")
-    return start.date().isoformat()
+    return _day(name, text, _filter(name, text, now).start, "a beginning")
 
 
 def last_day(name: str, text: str, now: datetime) -> str:
@@ -131,9 +128,13 @@ def last_day(name: str, text: str, now: datetime) -> str:
     Raises BadArgument for what is no time, or has no end ("since March").
     """
     end = _filter(name, text, now).end
-    if end is None:
-        raise BadArgument(name, text, f"a time with an end; {ALLOWED}")
-    return (end - timedelta(microseconds=1)).date().isoformat()
+    return _day(name, text, end and end - timedelta(microseconds=1), "an end")
+
+
+def _day(name: str, text: str, moment: datetime | None, edge: str) -> str:
+    if moment is None:
+        raise BadArgument(name, text, f"a time with {edge}; {ALLOWED}")
+    return moment.date().isoformat()
 
 
 def _filter(name: str, text: str, now: datetime) -> Span:

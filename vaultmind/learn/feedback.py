@@ -169,11 +169,8 @@ def kept_query(query: str) -> str:
 
 def feedback_files(paths: VaultPaths, agent: str) -> Iterator[str]:
     """Yield the vault-relative files of an agent's feedback, of every device."""
-    folder = paths.root / paths.memory(agent)
-    if agent and folder.is_dir() and not folder.is_symlink():
-        for path in sorted(folder.glob("feedback-*.jsonl")):
-            if path.is_file() and not path.is_symlink():
-                yield paths.relative(path)
+    found = (paths.root / paths.memory(agent)).glob("feedback-*.jsonl") if agent else ()
+    yield from (paths.relative(one) for one in sorted(found) if one.is_file())
 
 
 def without_said(text: str, path: str, wanted: Wanted) -> str:
@@ -268,12 +265,11 @@ class SearchFeedback:
             except (VaultMindError, OSError) as error:
                 log.warning("feedback on a search was not kept: %s", error)
 
-    def judge(self, caller: Caller, name: str, verdict: Verdict) -> tuple[Line, bool] | None:
-        """Take a verdict down on the hit that a caller means by an id or a path.
+    def judge(self, caller: Caller, name: str, verdict: Verdict) -> Line | None:
+        """Take a verdict down on the hit that a caller means by an id or a path; the last counts.
 
-        It is said of the last search that showed it. Returns the line, and whether it was not known
-        already; None where no search lately showed such a hit. Raises NotAllowed, what the gate
-        raises.
+        It is said of the last search that showed it; None where no search lately showed such a hit.
+        Raises NotAllowed, what the gate raises.
         """
         agent, found = self._found(caller, {name.strip()})
         if not agent:
@@ -282,12 +278,8 @@ class SearchFeedback:
         if found is None:
             return None
         line = replace(found, time=self._now(), signal=verdict, by=caller.kind)
-        lines = sorted(self.lines(agent), key=lambda one: one.moment)
-        said = [one.signal for one in lines if one.is_explicit and one.about == line.about]
-        new = said[-1:] != [verdict]
-        if new:
-            self._write(agent, line)
-        return line, new
+        self._write(agent, line)
+        return line
 
     def judged(self, agents: Sequence[str]) -> tuple[Judged, ...]:
         """Return all that can be learnt from, of some agents and every device, oldest first."""

@@ -164,8 +164,7 @@ def learnt(of: Stuff, cases: Sequence[Case], pull: float = PLAN_PULL) -> Floats:
     most = np.maximum(size * MOST_TIMES, LEAST_ROOM)
     moved = np.copysign(np.clip(value * np.sign(base), size / MOST_TIMES, most), base)
     moved = np.where(base == 0, np.clip(value, -FREE_ROOM, FREE_ROOM), moved)
-    weights: Floats = moved.astype(np.float64)
-    return weights
+    return np.asarray(moved, np.float64)
 
 
 # --- what searches teach ---

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -231,9 +232,7 @@ def title_of(messages: Sequence[Message]) -> str:
     lines = [one.strip() for one in plain if re.search(r"\w", one)]
     long = (line for line in lines if len(line.split()) >= TITLE_WORDS)
     title = next(long, lines[0] if lines else "")
-    if len(title) > TITLE_CHARS:
-        return title[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(" .,:;") + "…"
-    return title.rstrip(" .,:;")
+    return textwrap.shorten(title, TITLE_CHARS, placeholder="…").rstrip(" .,:;")
 
 
 def where_of(meta: SessionMeta) -> str:

@@ -89,15 +89,9 @@ class HostTalk:
 class Capture(Worker):
     """Takes transcripts down. Any thread; one look at a conversation at a time."""
 
-    def __init__(
-        self,
-        sessions: SessionLog,
-        keeps_records: Callable[[str], bool],
-        clock: Clock,
-    ) -> None:
+    def __init__(self, sessions: SessionLog, clock: Clock) -> None:
         super().__init__("capture")
-        self._sessions, self._keeps_records = sessions, keeps_records
-        self._clock = clock
+        self._sessions, self._clock = sessions, clock
         self._talks: dict[tuple[str, str], HostTalk] = {}
 
     def talk(self, agent: str, session_id: str, path: str, folder: str = "") -> HostTalk:
@@ -183,7 +177,7 @@ class Capture(Worker):
             talk.is_in(line.folder)
             talk.held.update(message.id for message in line.messages)
             messages += line.messages
-        new, keeps = 0, self._keeps_records(talk.agent)
+        new, keeps = 0, self._sessions.keeps(talk.agent)
         if messages and keeps:
             skips = talk.skips = talk.skips or self._skipping(talk)
             if own := [message for message in messages if not skips(message)]:

@@ -406,7 +406,7 @@ class _Draft:
         if not self.wants("window"):
             return
         picked = self._pick(self.left if self.said else self.room)
-        keys = [one.key for one in picked.entries if one.whole]
+        keys = [one.key for one in picked.entries if one.key]
         lines = dated([(one.day, one.text) for one in picked.entries])
         lines = [self.words["window"], *lines] if lines else []
         text = "\n".join([*lines, *([self.said] if self.said else [])])

@@ -6,6 +6,7 @@ folded into the summary: by who asks, or in the background.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -41,6 +42,9 @@ HELD = 8
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
+ID_LETTERS = 80
+_WHOLE = re.compile(r"\n\^[A-Za-z0-9-]+\n\n\Z")
+"""How a message ends that is written down whole: with its block id."""
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
 
@@ -112,7 +116,7 @@ class Conversation:
     def _read(self, hidden: frozenset[tuple[str, str]]) -> View:
         """Read what is new in the files; of the summary what is neither hidden nor gone."""
         text = self._place.reader.read(self.path).text
-        appended = self._text.endswith("\n\n") and text.startswith(self._text)
+        appended = _WHOLE.search(self._text[-ID_LETTERS:]) and text.startswith(self._text)
         goes_on = appended and hidden is self._hidden and not private_spans(text)
         before = self._shown if goes_on else []
         begin, segment = (len(self._text), self._segment) if goes_on else (0, 1)
@@ -213,13 +217,7 @@ class Conversation:
 class Conversations(Worker):
     """Holds conversations as they stand in their files. Safe to use from threads."""
 
-    def __init__(
-        self,
-        reader: VaultReader,
-        gate: Gate,
-        hidden: Hidden,
-        config: Config,
-    ) -> None:
+    def __init__(self, reader: VaultReader, gate: Gate, hidden: Hidden, config: Config) -> None:
         super().__init__("follow")
         self.reader, self.gate, self.hidden, self.config = reader, gate, hidden, config
         self._stopping = threading.Event()

@@ -186,7 +186,8 @@ def _kept(value: object, *, named: bool = False) -> Iterator[str]:
     """Yield what a service itself keeps of the person, sentence by sentence, without headings."""
     if isinstance(value, str) and named:
         lines = re.sub(r"(?m)^ *(?:#.*|\*\*[^*\n]*\*\*:?) *$", "", value)
-        yield from (re.sub(r"[*_`]+", "", one).strip(" -•") for one in plain_sentences(lines))
+        plain = (re.sub(r"[*_`]+", "", one).strip(" -•") for one in plain_sentences(lines))
+        yield from filter(None, plain)
     elif isinstance(value, list):
         yield from (text for one in value for text in _kept(one, named=named))
     elif isinstance(value, dict):

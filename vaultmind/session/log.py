@@ -195,6 +195,10 @@ class SessionLog(files.Shelf):
 
     # --- what is said --------------------------------------------------------------------
 
+    def keeps(self, agent: str) -> bool:
+        """Tell whether an agent's conversations are written down."""
+        return self._gate.keeps_records(agent)
+
     def log(
         self, agent: str, message: Message, *, caller: Caller | None = None, conversation: str = ""
     ) -> MessageRef:
@@ -332,7 +336,7 @@ class SessionLog(files.Shelf):
         """
         for name in (agent_name(agent),) if agent else self._paths.agent_names():
             caller = Caller("agent", name)
-            for one in self._running(name) if self._gate.keeps_records(name) else ():
+            for one in self._running(name) if self.keeps(name) else ():
                 if abs(self._clock() - one.last) >= self._idle:
                     quietly(partial(self._end, name, one.path, one.last, caller))
 
@@ -379,7 +383,7 @@ class SessionLog(files.Shelf):
 
     def _writable(self, agent: str) -> str:
         agent = agent_name(agent)
-        if not self._gate.keeps_records(agent):
+        if not self.keeps(agent):
             raise NotAllowed(
                 f"Nothing was written down: {agent} may only read (autonomy 0 in its identity.md)."
             )

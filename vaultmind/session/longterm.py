@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from vaultmind.config import Config
-from vaultmind.errors import BadArgument
 from vaultmind.index.columns import message_number
 from vaultmind.index.embed import scale_of
 from vaultmind.index.results import passage, sought
@@ -109,22 +108,16 @@ class LongTerm:
             since=ask.since,
             apart=True,  # what is shown of them is chosen here
         )
-        try:
-            answer = self.search(request, ask.caller)
-        except BadArgument as error:  # an agent that is not there, or not for this caller
-            return _nothing(str(error))
-        scale = scale_of(answer.state.embedder)
-        found = self._answers(answer.hits, ask)
+        answer = self.search(request, ask.caller)
+        scale, found = scale_of(answer.state.embedder), self._answers(answer.hits, ask)
         read = [replace(hit, score=scale.reading(hit.score)) for hit in found]
         least = max(settings.relevance, ONE_WORD) if telling == 1 else settings.relevance
         hits = [hit for hit in read if hit.score >= least]
         if not read:
             return _nothing(answer.message or "nothing was found")
         if not hits:
-            best = max(hit.score for hit in read)
-            return _nothing(
-                f"the best match has {best:.2f}, less than recall.relevance {least:.2f}"
-            )
+            best = f"the best match has {max(hit.score for hit in read):.2f}"
+            return _nothing(f"{best}, less than recall.relevance {least:.2f}")
         memory, dropped = self._memory(hits, ask)
         near, others = self._associations(found, ask, memory)
         return [*memory, *near], [*dropped, *others]
@@ -150,7 +143,7 @@ class LongTerm:
 
         They stand as the search ranks them, which finds more than the order of their scores does.
         """
-        settings, old = self.config.recall, _outdated(hits, ask.shown)
+        old = _outdated(hits, ask.shown)
 
         def piece(hit: Hit) -> _Piece:
             told = [hit.time[:10], hit.speaker] if hit.kind in ("message", "fact") else []
@@ -158,25 +151,25 @@ class LongTerm:
             reason = WORK if hit.kind == "episode" else OUTDATED if hit in old else ""
             return _Piece(hit, f"{lead}: ", hit.score, SHOWN if self._is_own(hit, ask) else reason)
 
-        room = min(ask.room_tokens, settings.max_tokens)
-        return _filled("memory", map(piece, hits), room, "recall", ask, settings.top_k)
+        most = self.config.recall.top_k
+        return _filled("memory", map(piece, hits), ask.room_tokens, "recall", ask, most)
 
     def _associations(self, hits: Sequence[Hit], ask: Ask, memory: Sequence[Part]) -> Brought:
         """Return what comes to mind through what was found, the strongest first."""
-        settings, words = self.config.association, context_words(ask.language)
-        room = min(ask.association_tokens, settings.max_tokens)
+        least, words = self.config.association.gate, context_words(ask.language)
+        room = ask.association_tokens
         if room < 1:
             return [], []
         names = {hit.id: hit.path.rpartition("/")[2].removesuffix(".md") for hit in hits}
         sources = [source for part in memory for source in part.sources]
         notes = {hit.path for hit in hits if _place(hit) in sources}
         near = list[_Piece]()
-        for one in self.related.related(ask.query, hits, ask.agent, ask.caller, settings.gate):
+        for one in self.related.related(ask.query, hits, ask.agent, ask.caller, least):
             if one.chunk.path not in notes and not self._is_own(one.chunk, ask):
                 way = words[one.tie].format(x=names.get(one.to, ""), tag=one.name)
                 near.append(_Piece(one.chunk, f"- {_link(one.chunk)} ({way}): ", one.strength))
         if not near:
-            reason = f"nothing is tied to what was found as strongly as {settings.gate:.2f}"
+            reason = f"nothing is tied to what was found as strongly as {least:.2f}"
             return [], [Dropped("associations", reason)]
         ask = replace(ask, shown=(*ask.shown, *(part.text for part in memory)))
         return _filled("associations", near, room, "association", ask, len(near))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vaultmind.index.columns import best, message_number, number_of
-from vaultmind.index.words import Term, detect, fold, index_terms, query_terms
+from vaultmind.index.words import Term, detect, fold, index_terms, query_terms, shortened
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.parts import Dropped, Part, more_than
@@ -67,16 +67,11 @@ TOKENS_A_MESSAGE, DAY_TOKENS, MIN_CUT_TOKENS = 10, 10, 40
 LETTERS_UNTIL = "\u0600"
 """Before it stand the scripts whose lone letters are no words."""
 EARLIER = "what was said earlier"
-TOOL_CHARACTERS = 200
-"""Of a tool's result that are shown."""
 TOO_LARGE = 0.5
 """Share of the room to which a message is cut."""
 MOST_UNANSWERED, MOST_OF_A_TURN = 3, 1000
 """Messages at the end that are taken for the question where none is named; messages of an answer
 under way that are looked past."""
-QUERY_CHARACTERS = 2000
-"""Of a long message that are searched for, its ends."""
-GAP = "…"
 MOST_CHARACTERS = 300
 """A longer message says something besides its question."""
 _EMOJI = re.compile(r"u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
@@ -278,12 +273,13 @@ class SegmentIndex:
 
     def _by_meaning(self, near: Closeness | None) -> Matrix:
         """Return the closeness in meaning of each message, from 0 to 1; of pieces the nearest."""
-        numbers = self.rows["number"] * self.rows["embeds"]
-        by_number = np.zeros(int(numbers.max(initial=0)) + 1, np.float32)
+        told = self.rows["number"] * self.rows["embeds"]
+        numbers, places = np.unique(told, return_inverse=True)
+        values = np.zeros(len(numbers), np.float32)
         if near:
-            inside = (near[0] > 0) & (near[0] < len(by_number))
-            np.maximum.at(by_number, near[0][inside], near[1][inside])
-        meaning: Matrix = by_number[numbers]
+            inside = np.isin(near[0], numbers[numbers > 0])
+            np.maximum.at(values, np.searchsorted(numbers, near[0][inside]), near[1][inside])
+        meaning: Matrix = values[places]
         return meaning
 
     def _by_words(self, terms: Sequence[Term]) -> tuple[Matrix, Matrix]:
@@ -426,18 +422,15 @@ class Waiting(NamedTuple):
     @property
     def query(self) -> str:
         """Return what is looked for."""
-        text, half = "\n".join(self.texts).strip(), QUERY_CHARACTERS // 2
-        return text if len(text) <= QUERY_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
+        return shortened("\n".join(self.texts).strip())
 
 
 class Entry(NamedTuple):
     """A message as it is shown; one that was cut has no key."""
 
     text: str
-    key: str = ""
-    whole: bool = False
-    """Whether its full text stands there."""
-    day: str = ""
+    key: str
+    day: str
 
 
 class Picked(NamedTuple):
@@ -449,7 +442,7 @@ class Picked(NamedTuple):
 
     @property
     def keys(self) -> frozenset[str]:
-        """Return which messages stand there, whole or as what is shown of a tool's."""
+        """Return which messages stand there whole."""
         return frozenset(entry.key for entry in self.entries if entry.key)
 
 
@@ -505,10 +498,6 @@ def _shown(message: Message, words: dict[str, str], most: int) -> Entry:
     """Return a message as it is shown, in so many tokens at most."""
     said = message.text.strip()
     who = " ".join(filter(None, (words.get(message.role, message.role), message.speaker)))
-    key, whole = key_of(message), bool(said)
-    if message.role == "tool" and len(said) > TOOL_CHARACTERS:
-        said, whole = f"{said[:TOOL_CHARACTERS]} {GAP}", False
     text = f"{who}: {said}"
-    if count(text) > most:
-        text, key, whole = clip(text, most), "", False
-    return Entry(text, key, whole, message.time[:10])
+    fits = count(text) <= most
+    return Entry(text if fits else clip(text, most), key_of(message) * fits, message.time[:10])

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -21,7 +22,7 @@ from itertools import groupby
 from vaultmind.language.text import plain_sentences
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_often, read
-from vaultmind.session.unkept import keeping, orders_memory, unkept
+from vaultmind.session.unkept import keeping, orders_memory
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault import properties
@@ -29,8 +30,6 @@ from vaultmind.vault.oneline import escape, one_line
 from vaultmind.vault.parts import Bullet, bullets
 from vaultmind.vault.properties import front_matter
 from vaultmind.vault.transcript import comment
-
-__all__ = ["KINDS", "Kind", "keeping", "unkept"]
 
 LINE_TOKENS = 40
 """A longer line is cut."""
@@ -272,19 +271,15 @@ def sections(rolling: Rolling, item: Callable[[Line], str]) -> str:
 
 def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:
     """Return what of a summary fits: its most important lines."""
-    costs = {line: count(f"- {_item(line, named=speakers)}\n") for line in rolling.lines}
-    left = max_tokens - tokens_of(rolling, speakers=speakers)
-    if left >= 0:
+    if tokens_of(rolling, speakers=speakers) <= max_tokens:
         return rolling
-    left += sum(costs.values())
-    kept: list[Line] = []
-    for line in sorted(rolling.lines, key=lambda one: (-faded(one, rolling.messages), -one.at)):
-        if costs[line] <= left:
-            kept.append(line)
-            left -= costs[line]
-    while kept and tokens_of(replace(rolling, lines=tuple(kept)), speakers=speakers) > max_tokens:
-        kept.pop()
-    return replace(rolling, lines=ordered(kept))
+    best = sorted(rolling.lines, key=lambda one: (-faded(one, rolling.messages), -one.at))
+
+    def cost(many: int) -> int:
+        return tokens_of(replace(rolling, lines=tuple(best[:many])), speakers=speakers)
+
+    more = bisect_right(range(1, len(best)), max_tokens, key=cost)
+    return replace(rolling, lines=ordered(best[:more]))
 
 
 def tokens_of(rolling: Rolling, *, speakers: bool = False) -> int:

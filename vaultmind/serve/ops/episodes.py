@@ -214,12 +214,10 @@ def _judge(app: App, call: Call, hits: tuple[str, ...]) -> str:
         verdict, _, hit = line.strip().partition(" ")
         if verdict not in ("useful", "wrong") or not hit.strip():
             raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
-        if (judged := app.search_feedback.judge(call.caller, hit, cast("Any", verdict))) is None:
+        if (kept := app.search_feedback.judge(call.caller, hit, cast("Any", verdict))) is None:
             none = f"No search of yours in the last half hour showed {hit.strip()[:200]!r}."
             raise BadArgument("hits", hit, "the id of a hit that a search showed", said=none)
-        kept, new = judged
-        done = "is" if new else "was already"
-        said.append(f"{kept.path}{kept.anchor} {done} {verdict} for “{kept.query}”.")
+        said.append(f"{kept.path}{kept.anchor} is {verdict} for “{kept.query}”.")
     return " ".join(said)
 
 

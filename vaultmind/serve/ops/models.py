@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from vaultmind.errors import NotAllowed
 from vaultmind.serve.call import Call
-from vaultmind.serve.op import NOT_MCP, Arg, operation
-from vaultmind.serve.show import Row, tells
+from vaultmind.serve.op import LOCAL, NOT_MCP, Arg, operation
+from vaultmind.serve.show import Row, cell_of, tells
 from vaultmind.types import PERSON, Caller, Progress
 
 if TYPE_CHECKING:
@@ -114,3 +114,16 @@ def _writer(app: App, caller: Caller) -> Caller:
             f"{caller.agent} may not change what ranks: that takes autonomy {AUTO}, or the person."
         )
     return replace(PERSON, client=f"asked by {caller.agent}")
+
+
+@operation("Show the language model", surfaces=LOCAL)
+def minion_status(app: App, call: Call) -> Row:
+    """Show which model does what, whether it can, and what its last job cost."""
+    from vaultmind.minion.choice import standing
+
+    found = standing(app.config.minion, app.config.state_dir)
+    lines = [f"{name:10} {' → '.join(chain)}" for name, chain in found["purposes"].items()]
+    for model in found["models"]:
+        lines += [f"{name:18} {cell_of(one)}" for name, one in model.items() if one]
+    lines += [] if found["models"] else ["\nNo model is configured, and none is needed."]
+    return Row(**found).saying(*lines)
