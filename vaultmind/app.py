@@ -327,10 +327,10 @@ class App:
         """Make what is missing of the memory folder; return the files that were made."""
         identity = default_identity(agent, language, self.config.memory.autonomy)
         files = {
-            self.paths.readme: page("README", language),
+            f"{self.paths.memory_dir}/README.md": page("README", language),
             self.paths.suggestions: begun(language),
             self.paths.overview: f"{BEGIN}\n{END}\n",
-            self.paths.base: shipped("Memory.base"),
+            f"{self.paths.memory_dir}/Memory.base": shipped("Memory.base"),
             self.paths.identity(agent): identity,
         }
         missing = [path for path in files if not self.reader.exists(path)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmind.vault.markdown import blanked, blocks_of, parse_canvas, parse_note
+from vaultmind.vault.markdown import blanked, parse_canvas, parse_note
 
 # --- properties ---------------------------------------------------------------------------
 
@@ -33,8 +33,8 @@ def test_tags_come_in_every_form() -> None:
 
 
 def test_a_comment_within_a_line_ends_in_its_paragraph() -> None:
-    assert parse_note("100%% sure\n\n50%% off").comments == ()
-    assert parse_note("a %%b\nc%% d").comments == ((2, 9),)
+    assert parse_note("100%% sure\n\n50%% off").tree.comments == ()
+    assert parse_note("a %%b\nc%% d").tree.comments == ((2, 9),)
 
 
 def test_a_fence_ends_with_the_quotation_or_list_that_holds_it() -> None:
@@ -57,16 +57,15 @@ PIECES = st.sampled_from([
 def test_every_span_of_any_note_lies_in_it(lines: list[str], newline: str) -> None:
     text = newline.join(lines)
     note = parse_note(text)
-    code = blocks_of(text, note.body_start).code
-    spans = [*note.comments, *code, *note.items]
-    for part in (note.headings, note.blocks, note.units):
+    spans = [*note.tree.comments, *note.tree.code, *note.tree.items]
+    for part in (note.headings, note.blocks, note.tree.units):
         spans += [(one.start, one.end) for one in part]
     assert all(0 <= start <= end <= len(text) for start, end in spans)
-    starts = [unit.start for unit in note.units]
+    starts = [unit.start for unit in note.tree.units]
     assert starts == sorted(starts)
-    ends = [unit.end for unit in note.units]
+    ends = [unit.end for unit in note.tree.units]
     assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
-    plain = blanked(text, (*code, *note.comments))
+    plain = blanked(text, (*note.tree.code, *note.tree.comments))
     assert len(plain) == len(text)
 
 

@@ -164,7 +164,7 @@ def own_words(text: str) -> tuple[str, tuple[tuple[str, Reason], ...]]:
     """Return a message's own words with gaps in them, and what was taken out, each with why."""
     shown = text[:MOST_CHARACTERS]
     taken: list[tuple[str, Reason]] = []
-    for start, end in reversed(private_spans(shown)):
+    for start, end, _ in reversed(private_spans(shown)):
         taken.append((shown[start:end], "private"))
         shown = f"{shown[:start]}\n{shown[end:]}"
 

@@ -56,7 +56,7 @@ from vaultmind.tokens import count
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome, Section
 from vaultmind.vault.files import Change, FileText
 from vaultmind.vault.oneline import escape, one_line
-from vaultmind.vault.properties import remove_property, set_property
+from vaultmind.vault.properties import set_property
 from vaultmind.vault.transcript import parse_meta, runs
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def consolidated(when: datetime, then: str = "") -> Change:
         if file is None or parse_meta(file.text).state != "ended":
             return None
         text = set_property(file.text, "consolidated", iso(when))
-        return set_property(text, "pending", then) if then else remove_property(text, "pending")
+        return set_property(text, "pending", then or None)
 
     return change
 

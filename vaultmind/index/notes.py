@@ -372,7 +372,7 @@ def _section_chunk(text: str, note: Note, title: str, section: _Section, span: S
     headings = [one.heading for one in (*section.above, section) if one.raw]
     headings = [one for one in headings if one]
     shown = TITLE_JOINT.join([title, *(headings[1:] if headings[:1] == [title] else headings)])
-    said = uncommented(text, span, note.comments)
+    said = uncommented(text, span, note.tree.comments)
     return new_chunk(shown, said, span, heading_anchor(section.raw))
 
 

@@ -16,6 +16,7 @@ from vaultmind.language.network import Reading, network
 from vaultmind.language.text import sentences
 from vaultmind.language.words import fold
 from vaultmind.redact import Masked, mask
+from vaultmind.redact.spans import replace
 from vaultmind.tables import table
 
 LIKELY, CERTAIN, PART = 0.7, 0.985, 0.5
@@ -37,15 +38,9 @@ def mask_secrets(text: str, least: float = LIKELY) -> Masked:
     is_read = len(sentences(text)) <= MOST_SENTENCES
     done = mask(text, guess=not is_read)
     found = _found(done.text) if is_read else ()
-    spans = [(start, end) for start, end, likely in found if likely >= least]
-    if not spans:
-        return done
-    shown, last = [], 0
-    for start, end in spans:
-        shown += [done.text[last:start], f"‹{_KIND}›"]
-        last = end
-    kinds = tuple(dict.fromkeys((*done.kinds, _KIND)))
-    return Masked("".join([*shown, done.text[last:]]), kinds)
+    spans = [(start, end, _KIND) for start, end, likely in found if likely >= least]
+    kinds = tuple(dict.fromkeys((*done.kinds, *(kind for *_, kind in spans))))
+    return Masked(replace(done.text, spans, lambda _, kind: f"‹{kind}›"), kinds)
 
 
 @lru_cache(maxsize=2048)

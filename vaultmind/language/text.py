@@ -70,7 +70,7 @@ def readable(text: str) -> str:
     Code blocks, quoted lines, recalled text, marked-up and private passages ask for nothing.
     """
     text = text[:MOST_LETTERS]
-    for start, stop in private_spans(text):
+    for start, stop, _ in private_spans(text):
         text = text[:start] + " " * (min(stop, len(text)) - start) + text[stop:]
     if "<<recalled " in text:
         text = _RECALLED.sub(_blank, text)

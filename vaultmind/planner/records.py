@@ -485,8 +485,8 @@ def _abstract(note: Note, text: str) -> str:
     for name, value in note.properties.items():
         if name.lower() in _ABOUT:
             return clean(str(value))
-    prose = blanked(text, note.comments)
-    for unit in note.units:
+    prose = blanked(text, note.tree.comments)
+    for unit in note.tree.units:
         said = prose[unit.start : unit.end].strip()
         if unit.kind == "paragraph" and not _NOT_PROSE.match(said):
             shown = _plain(said[: LONGEST * 4])

@@ -1,12 +1,7 @@
 """Secrets, private passages and what else must not be stored, taken out of a text."""
 
 from vaultmind.redact.credentials import has_household_code
-from vaultmind.redact.passages import (
-    blank_passages,
-    blank_private,
-    private_spans,
-    without_private,
-)
+from vaultmind.redact.passages import blank_passages, blank_private, private_spans, without_private
 from vaultmind.redact.secrets import BadPattern, Masked, checked, mask, use_patterns
 from vaultmind.redact.spans import KINDS, MARK, PRIVATE, unmarked
 

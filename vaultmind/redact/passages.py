@@ -31,42 +31,36 @@ _WIDE = re.compile(r"\n[ \t>\"'`#*|/]{0,40}[A-Za-z0-9+/]{64}")
 MIN_LINES = 3
 
 
-def has_private(text: str) -> bool:
-    """Tell whether a text may hold a private passage: cheap, asked of every text."""
-    return ("<" in text or "&lt;" in text) and "private" in text.lower()
-
-
-def private_spans(text: str) -> list[tuple[int, int]]:
+def private_spans(text: str) -> list[Span]:
     """Return where private passages stand, tags included. Passages within one are part of it."""
-    found: list[tuple[int, int]] = []
+    found: list[Span] = []
     start, depth = 0, 0
-    for tag in _TAG.finditer(text) if has_private(text) else ():
+    is_likely = ("<" in text or "&lt;" in text) and "private" in text.lower()
+    for tag in _TAG.finditer(text) if is_likely else ():
         if not tag["close"]:
             start = start if depth else tag.start()
             depth += 1
         elif depth:
             depth -= 1
-            found += [] if depth else [(start, tag.end())]
+            found += [] if depth else [(start, tag.end(), PRIVATE)]
         else:
-            found = [(0, tag.end())]
-    return [*found, (start, len(text))] if depth else found
+            found = [(0, tag.end(), PRIVATE)]
+    return [*found, (start, len(text), PRIVATE)] if depth else found
 
 
 def passages(text: str) -> list[Span]:
     """Return where private passages and private keys stand, in order."""
-    private = [(start, end, PRIVATE) for start, end in private_spans(text)]
-    return merge([*private, *_keys(text)])
+    return merge([*private_spans(text), *_keys(text)])
 
 
 def without_private(text: str) -> str:
     """Return the text without its private passages, and without a mark in their place."""
-    spans = [(start, end, PRIVATE) for start, end in private_spans(text)]
-    return replace(text, spans, lambda passage, kind: "")
+    return replace(text, private_spans(text), lambda passage, kind: "")
 
 
 def blank_private(text: str) -> str:
     """Return the text with each private passage blanked: every offset and line stays as it was."""
-    return replace(text, [(*span, PRIVATE) for span in private_spans(text)], blank)
+    return replace(text, private_spans(text), blank)
 
 
 def blank_passages(text: str) -> str:

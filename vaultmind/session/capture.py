@@ -24,7 +24,7 @@ from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
 from vaultmind.session.transcripts import Place, parse_line, read_on
 from vaultmind.types import Caller, Message
-from vaultmind.vault.paths import agent_name, named_like
+from vaultmind.vault.paths import agent_name
 from vaultmind.vault.transcript import PIPE
 
 HOST = "claude-code"
@@ -113,7 +113,8 @@ class Capture(Worker):
 
         That is the host's, where its hooks tell of it, else the pipe's own.
         """
-        hosts = f"{named_like(caller.client)}:{pipe.host_id}" if pipe.host_id else ""
+        host = "-".join(re.findall(r"[a-z0-9_]+", caller.client.lower()))  # `claude-code`
+        hosts = f"{host}:{pipe.host_id}" if pipe.host_id else ""
         talk = self._talks.get((caller.agent, hosts))
         running = (talk and not talk.ends) or self._sessions.open_session(caller.agent, hosts)
         project = talk.caller.project if talk else caller.project

@@ -18,8 +18,7 @@ from vaultmind.vault.paths import VaultPaths
 
 Newline = Literal["\n", "\r\n"]
 
-_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-OPEN_FLAGS = _OPEN | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+OPEN_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """No symlink is followed, and a named pipe called `x.md` does not block."""
 TEMP_PREFIX = ".vaultmind-"
 """Dot names are skipped by Obsidian, by most sync programs and by our own scan."""
@@ -72,7 +71,7 @@ class VaultReader:
     def read_broken(self, relative: str) -> str:
         """Return a file's text with NUL for each byte that is not UTF-8. Raises as `read`."""
         raw, _ = read_bytes(self.paths.absolute(relative), self, relative)
-        return raw.decode("utf-8-sig", "vaultmind.nul")
+        return re.sub("[\udc80-\udcff]", "\0", raw.decode("utf-8-sig", "surrogateescape"))
 
     def stat(self, relative: str) -> FileStat | None:
         """Return a regular file's stamp; None when there is none. Raises PathRefused."""
@@ -89,13 +88,6 @@ class VaultReader:
         return self.stat(relative) is not None
 
 
-def _nul(error: UnicodeError) -> tuple[str, int]:
-    return "\0", error.end if isinstance(error, UnicodeDecodeError) else 0
-
-
-codecs.register_error("vaultmind.nul", _nul)
-
-
 def read_bytes(path: Path, reader: VaultReader, relative: str) -> tuple[bytes, FileStat]:
     """Return a regular file's bytes and the stamp it had before they were read."""
     most = reader.max_bytes
@@ -109,8 +101,6 @@ def read_bytes(path: Path, reader: VaultReader, relative: str) -> tuple[bytes, F
             return file.read(), stat_of(found)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFound(f"There is no file {relative!r} in the vault.") from error
-    except IsADirectoryError as error:
-        raise UnreadableNote(relative, "not a regular file") from error
     except OSError as error:
         raise UnreadableNote(relative, reason_of(error)) from error
 

@@ -39,7 +39,6 @@ _UNITS: dict[str, UnitKind] = {
 _MARK = "%%"
 _CODE_OR_COMMENT = re.compile(rf"`+|{_MARK}")
 _NOT_NEWLINE = re.compile(r"[^\r\n]")
-_NOT_BLANK = re.compile(r"[^ \t]")
 _REMEMBERED = 8
 """Number of texts whose blocks are kept: several rooms read a note one after the other."""
 
@@ -121,8 +120,7 @@ def _add_item(items: list[list[int]], text: str, start: int, end: int) -> None:
         if items[-1][0] >= start:
             return
         items[-1][1] = start
-    marker = _NOT_BLANK.search(text, start)
-    items.append([marker.start() if marker else start, end])
+    items.append([end - len(text[start:end].lstrip(" \t")), end])
 
 
 def _marked(text: str, start: int, end: int) -> Iterator[Span]:
@@ -231,12 +229,7 @@ class Note:
     links: tuple[Link, ...]
     blocks: tuple[BlockId, ...]
     tasks: tuple[Task, ...]
-    comments: tuple[Span, ...]
-    """Spans of `%%…%%`, marks included."""
-    units: tuple[Unit, ...]
-    """The blocks at the top level: heading, paragraph, list, quote, code."""
-    items: tuple[Span, ...]
-    """Spans of list items, without the items inside them."""
+    tree: Blocks
     faults: tuple[str, ...]
     body_start: int
 
@@ -263,9 +256,7 @@ def parse_note(text: str) -> Note:
         links=links_in(plain),
         blocks=_named_blocks(plain, blocks),
         tasks=tuple(Task(found[2].strip(), found[1] in "xX") for found in _TASK.finditer(plain)),
-        comments=blocks.comments,
-        units=blocks.units,
-        items=blocks.items,
+        tree=blocks,
         faults=(front.fault,) if front and front.fault else (),
         body_start=body,
     )
@@ -338,10 +329,7 @@ def _tags_of(properties: dict[str, object]) -> Iterator[str]:
 def parse_canvas(text: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the texts of a canvas in the order of its file; broken JSON is a fault, no error."""
     try:
-        data = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError) as error:
+        nodes = json.loads(text).get("nodes") or [] if text.strip() else []
+        return [str(card.get("text") or card.get("label") or "") for card in nodes], ()
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:
         return [], (f"broken canvas: {error}",)
-    nodes = data.get("nodes") or [] if isinstance(data, dict) else 0
-    if not isinstance(nodes, list) or not all(isinstance(one, dict) for one in nodes):
-        return [], ("broken canvas: not an object with nodes and edges",)
-    return [str(card.get("text") or card.get("label") or "") for card in nodes], ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-import unicodedata
+from unicodedata import category
 
 _BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -25,23 +26,21 @@ _NUMBER = re.compile(r"(\d{1,9})([.)])(?= |$)")
 _JOINERS = {"\u200c", "\u200d"}
 """Invisible, and needed in emoji and in some scripts."""
 _REMOVED = {"Cc", "Cf", "Cs", "Co"}
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_NEXT_LINE = "\x85"
-_DELETE = "\x7f"
-_PICTURES = 0x2400
+_NEWLINE = re.compile("\r\n?|\x85")
+_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {
+    0x7F: 0x2421, **dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000)], 0xFFFD)
+}  # fmt: skip
+"""What stands for control characters, and for half surrogates."""
+_NOT_YAML = re.compile("[\u2028\u2029\ufeff\ufffe\uffff]")
+"""What JSON holds as it is and YAML does not."""
 
 
 def one_line(text: str) -> str:
     """Return a text as one line: spaces single, nothing invisible, no direction overrides."""
     if text.isprintable():  # of what is removed nothing is, and of spaces only the plain one
         return " ".join(text.split())
-    visible = (
-        char
-        if char.isspace() or char in _JOINERS or unicodedata.category(char) not in _REMOVED
-        else ""
-        for char in text
-    )
-    return " ".join("".join(visible).split())
+    kept = (c for c in text if c.isspace() or c in _JOINERS or category(c) not in _REMOVED)
+    return " ".join("".join(kept).split())
 
 
 def short(text: str, most: int) -> str:
@@ -76,25 +75,10 @@ def safe(text: str) -> str:
     NUL and its kin become control pictures (`␀`), so that no file, database or terminal
     chokes on them; half surrogates, which UTF-8 cannot hold, become `�`.
     """
-    if _UNSAFE.search(text) is None:
-        return text
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace(_NEXT_LINE, "\n")
-    return _UNSAFE.sub(_visible, text)
+    return _NEWLINE.sub("\n", text).translate(_VISIBLE)
 
 
 def yaml_string(text: str) -> str:
     """Return a text as a double-quoted YAML string on one line."""
-    return f'"{"".join(_yaml_letter(letter) for letter in safe(text))}"'
-
-
-def _visible(match: re.Match[str]) -> str:
-    letter = match.group()
-    if letter == _DELETE:
-        return "\u2421"
-    return chr(_PICTURES + ord(letter)) if letter < " " else "\ufffd"
-
-
-def _yaml_letter(letter: str) -> str:
-    if letter in '"\\':
-        return f"\\{letter}"
-    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"
+    quoted = json.dumps(safe(text), ensure_ascii=False)
+    return _NOT_YAML.sub(lambda letter: f"\\u{ord(letter[0]):04x}", quoted)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from vaultmind.vault.files import newline_of
-from vaultmind.vault.markdown import Note, blocks_of, parse_note
+from vaultmind.vault.markdown import Note, Span, blocks_of, parse_note
 from vaultmind.vault.oneline import unescape
 from vaultmind.vault.properties import body_start
 
@@ -107,8 +107,6 @@ def prose(text: str) -> Iterator[tuple[int, int, str]]:
 
 # --- parts that can be hidden -----------------------------------------------------------
 
-Span = tuple[int, int]
-
 _ID_ALONE = re.compile(r"\^[A-Za-z0-9-]+\s*")
 
 
@@ -126,12 +124,10 @@ class Part:
 def parts(text: str) -> tuple[Part, ...]:
     """Return every part of a text that may have an id of its own, in order."""
     note = parse_note(text)
-    spans = [*note.items]
-    spans += [(unit.start, unit.end) for unit in note.units if unit.kind in ("paragraph", "quote")]
+    alone = [one for one in note.tree.units if one.kind in ("paragraph", "quote")]
+    spans = sorted([*note.tree.items, *((one.start, one.end) for one in alone)])
     return tuple(
-        _part(text, note, span)
-        for span in sorted(spans)
-        if not _ID_ALONE.fullmatch(text[span[0] : span[1]])
+        _part(text, note, span) for span in spans if not _ID_ALONE.fullmatch(text[slice(*span)])
     )
 
 

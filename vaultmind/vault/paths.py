@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-import unicodedata
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from vaultmind.errors import BadArgument, PathRefused
 from vaultmind.types import MessageRef
+from vaultmind.vault.oneline import one_line
 
 AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 THE_PERSON = frozenset({"person", "you"})
 """What the audit and the surfaces call the person: no agent has such a name."""
 SESSION_ID = re.compile(r"\d{4}-\d{2}-\d{2}_\d{3,6}")
-_CLIENT_WORDS = re.compile(r"[a-z0-9_]+")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9¹²³])[ ]*(\..*)?$")
 _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]|[ .]\Z')
-_INVISIBLE = {"Cf", "Zl", "Zp", "Cc", "Cs"}
-"""Bidirectional overrides, zero-width characters, separators, controls, lone surrogates."""
-_JOINERS = {"\u200d", "\u200c", "\ufe0f"}  # needed in emoji and in some scripts
 
 
 def agent_name(name: str, field: str = "agent") -> str:
@@ -64,14 +60,13 @@ class VaultPaths:
 
         Raises PathRefused, for reserved and not portable names as well.
         """
-        inside = PurePosixPath(self.memory_dir).parts
-        parts = checked_parts(relative)
-        for part in parts:  # names that some system reserves, forbids or shows as another
+        for part in checked_parts(relative):
+            # names that some system reserves, forbids or shows as another
             if _RESERVED.match(part) or _FORBIDDEN.search(part):
                 raise PathRefused(relative, f"the name {part!r} is reserved or not portable")
-            if any(unicodedata.category(c) in _INVISIBLE and c not in _JOINERS for c in part):
+            if one_line(part) != part:
                 raise PathRefused(relative, "an invisible character in the name")
-        if parts[: len(inside)] != inside or len(parts) <= len(inside):
+        if not self.in_memory(relative):
             raise PathRefused(relative, f"outside the memory folder {self.memory_dir}/")
         return self.absolute(relative)
 
@@ -84,11 +79,6 @@ class VaultPaths:
         return relative.startswith(f"{self.memory_dir}/")
 
     @property
-    def readme(self) -> str:
-        """Return the memory folder's README.md."""
-        return f"{self.memory_dir}/README.md"
-
-    @property
     def suggestions(self) -> str:
         """Return Suggestions.md."""
         return f"{self.memory_dir}/Suggestions.md"
@@ -99,22 +89,14 @@ class VaultPaths:
         return f"{self.memory_dir}/Overview.md"
 
     @property
-    def base(self) -> str:
-        """Return Memory.base, Obsidian's tables of what the memory holds."""
-        return f"{self.memory_dir}/Memory.base"
-
-    @property
     def agents(self) -> str:
         """Return the folder that holds the agents."""
         return f"{self.memory_dir}/agents"
 
     def agent_names(self) -> tuple[str, ...]:
         """Return the agents that have a folder, sorted."""
-        folder = self.root / self.agents
-        if not folder.is_dir():
-            return ()
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        folders = (self.root / self.agents).glob("*")
+        names = [one.name for one in folders if one.is_dir() and not one.is_symlink()]
         return tuple(sorted(n for n in names if AGENT_NAME.fullmatch(n) and n not in THE_PERSON))
 
     def agent_of(self, relative: str) -> str:
@@ -188,13 +170,6 @@ def _checked_id(id: str, field: str) -> str:
     if not SESSION_ID.fullmatch(id):
         raise BadArgument(field, id, "an id like 2026-02-20_001")
     return id
-
-
-def named_like(client: str) -> str:
-    """Return how an agent would be called that is called like a client: `Claude Code`'s is
-    `claude-code`.
-    """
-    return "-".join(_CLIENT_WORDS.findall(client.lower()))
 
 
 def checked_parts(relative: str) -> tuple[str, ...]:

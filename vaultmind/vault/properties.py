@@ -23,8 +23,6 @@ from vaultmind.vault.oneline import yaml_string
 
 MAX_FRONT_MATTER = 64_000
 """Number of characters from which on a front matter is a fault and is not parsed."""
-MAX_DEPTH = 50
-"""Number of lists and mappings inside each other, beyond which the parser's stack is at risk."""
 
 _FRONT_MATTER = re.compile(r"(?ms)---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)")
 _YAML = YAMLHandler()
@@ -69,7 +67,10 @@ def front_matter(text: str) -> FrontMatter | None:
         return None
     source, start, end, body = found[1], *found.span(1), found.end()
     try:
-        _check(source)
+        if len(source) > MAX_FRONT_MATTER:
+            raise ValueError(f"longer than {MAX_FRONT_MATTER} characters")
+        if "*" in source and yaml.AliasEvent in map(type, yaml.parse(source, Loader=_Loader)):
+            raise ValueError("aliases (*name) are not read")
         loaded = _shown(_YAML.load(source, Loader=_Loader))
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         lines = _recovered(source)
@@ -91,22 +92,6 @@ def words_of(value: object, split: str = ",") -> tuple[str, ...]:
     items = items if isinstance(items, list) else [items]
     words = (str(item).strip() for item in items if isinstance(item, (str, int, float)))
     return tuple(filter(None, words))
-
-
-def _check(source: str) -> None:
-    """Raise ValueError for what would fell the parser: it recurses on the machine's own stack."""
-    if len(source) > MAX_FRONT_MATTER:
-        raise ValueError(f"longer than {MAX_FRONT_MATTER} characters")
-    if "*" not in source and sum(map(source.count, "[{-?:")) <= MAX_DEPTH:
-        return
-    depth = 0
-    for event in yaml.parse(source, Loader=_Loader):
-        if isinstance(event, yaml.AliasEvent):
-            raise ValueError("aliases (*name) are not read")
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
 
 
 def _shown(value: Any) -> Any:  # noqa: ANN401
@@ -157,29 +142,20 @@ _FOLLOWING = r"(?:(?:[ \t]*\r?\n)*(?:[ \t]+\S|-(?=\s|\Z))[^\n]*(?:\n|\Z))*"
 def set_property(text: str, key: str, value: PropertyValue) -> str:
     """Return the text with one top-level property set; only its lines change.
 
-    Front matter is made where there is none. Raises BadArgument for front matter that is
-    broken: nothing is guessed about it.
+    None takes it out. Front matter is made where there is none. Raises BadArgument for front
+    matter that is broken: nothing is guessed about it.
     """
     if not _KEY.fullmatch(key):
         raise BadArgument("property", key, "a plain name on one line, without ':' or '#'")
     newline = newline_of(text)
-    line = f"{key}: {_rendered(value)}{newline}"
+    line = "" if value is None else f"{key}: {_rendered(value)}{newline}"
     found = front_matter(text)
     if found is None:
-        return f"---{newline}{line}---{newline}{text}"
+        return text if value is None else f"---{newline}{line}---{newline}{text}"
     if found.fault:
         raise BadArgument("front matter", found.fault, "a mapping of properties")
     start, end = _property_span(text, key, found.start, found.end) or (found.end, found.end)
     return text[:start] + line + text[end:]
-
-
-def remove_property(text: str, key: str) -> str:
-    """Return the text without one top-level property; the same text when it has none."""
-    found = front_matter(text)
-    if found is None or found.fault:
-        return text
-    span = _property_span(text, key, found.start, found.end)
-    return text if span is None else text[: span[0]] + text[span[1] :]
 
 
 def _property_span(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:

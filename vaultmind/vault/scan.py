@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from pathspec import GitIgnoreSpec
 
-from vaultmind.errors import UnreadableNote, VaultMindError, VaultNotFound
+from vaultmind.errors import VaultMindError, VaultNotFound
 from vaultmind.types import Fault
 from vaultmind.vault.files import FileStat, VaultReader, reason_of, size_reason, stat_of
 from vaultmind.vault.paths import VaultPaths
@@ -33,8 +33,6 @@ _OUR_OWN = (
 )
 """What of the memory folder is no memory."""
 _SPECIAL = re.compile(r"[\\*?\[\]!#]")
-_RUNAWAY = re.compile(r".{500}|[+*}]\)*[+*{]|\([^()]{0,99}[+*}|][^()]{0,99}\)[+*{]")
-"""A repeated repetition: such an expression can take for ever on a short path. Or a long one."""
 _CONFLICT = re.compile(
     r"\.sync-conflict-\d{8}"  # Syncthing
     r"|\([^()]*conflict(?:ed copy|s copy| copy)?\b[^()]*\)"  # Obsidian Sync, Dropbox, Nextcloud
@@ -57,15 +55,13 @@ class Rules:
         self._spec = ignoring(
             [".*", *SECRET_NAMES, *(f"/{memory}/{one}" for one in _OUR_OWN), *globs]
         )
-        self.faults: list[Fault]
         self._filters, self.faults = obsidian_filters(paths)
         """The settings that could not be used."""
 
     def excluded(self, relative: str) -> bool:
         """Tell whether a vault-relative file or folder is never indexed nor shown."""
-        if self._spec.match_file(relative.lower()) or self.is_conflict_copy(relative):
-            return True
-        return any(one.search(relative) for one in self._filters)
+        ours = self._spec.match_file(relative.lower()) or self.is_conflict_copy(relative)
+        return ours or any(one.search(relative) for one in self._filters)
 
     def is_conflict_copy(self, relative: str) -> bool:
         """Tell whether a sync program left this file in the memory folder beside the true one."""
@@ -87,14 +83,11 @@ def obsidian_filters(paths: VaultPaths) -> tuple[list[re.Pattern[str]], list[Fau
         entries = json.loads(held).get("userIgnoreFilters") or []
         typed = [entry for entry in entries if isinstance(entry, str) and entry.strip()]
     except (VaultMindError, ValueError, AttributeError, TypeError, RecursionError) as error:
-        reason = error.reason if isinstance(error, UnreadableNote) else str(error)
-        typed, fault = [], f"its list of excluded files was not read: {reason}"
-        faults.append(Fault(OBSIDIAN_SETTINGS, fault, "partial"))
+        typed, reason = [], f"its list of excluded files was not read: {error}"
+        faults.append(Fault(OBSIDIAN_SETTINGS, reason, "partial"))
     for entry in typed:
         is_expression = entry.startswith("/") and entry.endswith("/") and entry.strip("/")
         try:
-            if is_expression and _RUNAWAY.search(entry):
-                raise re.error("a repeated repetition, which may never end")
             pattern = entry[1:-1] if is_expression else f"^{re.escape(entry)}"
             filters.append(re.compile(pattern, re.IGNORECASE))
         except (re.error, RecursionError, OverflowError) as error:
@@ -112,11 +105,6 @@ class Scan:
 
     entries: dict[str, FileStat]
     faults: tuple[Fault, ...]
-
-
-def conflict_fault(relative: str) -> Fault:
-    """Return what to say of a file that a sync program left beside the true one."""
-    return Fault(relative, "a sync program's copy of a conflict; compare and delete one")
 
 
 def scan(
@@ -151,7 +139,8 @@ def scan(
                 if not rules.excluded(f"{relative}/"):
                     waiting.append(f"{relative}/")
             elif rules.is_conflict_copy(relative):
-                faults.append(conflict_fault(relative))
+                why = "a sync program's copy of a conflict; compare and delete one"
+                faults.append(Fault(relative, why))
             elif place_of(relative) and not rules.excluded(relative):
                 faults += _take(entry, relative, max_bytes, entries)
     return Scan(entries, tuple(faults))
@@ -163,8 +152,6 @@ def _take(
     """Add a file's stamp; return why it could not be taken."""
     try:
         stamp = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return []
     except OSError as error:
         return [Fault(relative, reason_of(error))]
     if not modes.S_ISREG(stamp.st_mode):

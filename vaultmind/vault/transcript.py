@@ -203,8 +203,7 @@ _SEGMENT = re.compile(r"Segment +(\d+)")
 _TITLE = re.compile(r"(?:(\d{1,2}:\d{2}(?::\d{2})?)(?: · |$))?(.*)")
 """A message's clock and who speaks."""
 _OUR_HEADER = re.compile(
-    r"^> ?\[!(?:user|assistant|tool|system)\]"
-    rf"(?![^%\n]*%%\{{.*\"asked\":\"(?:{'|'.join(_ASKED)})\").*%%\{{.*\}}%%",
+    r"^> ?\[!(?:user|assistant|tool|system)\](?![^%\n]*%%\{.*\"asked\":).*%%\{.*\}%%",
     re.MULTILINE,
 )
 _OUR_BLOCK = re.compile(r"m(\d+)")

@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vaultmind.errors import NotFound, PathRefused, WriteConflict, WriteFailed
+from vaultmind.errors import NotFound, WriteConflict, WriteFailed
 from vaultmind.vault.files import (
     OPEN_FLAGS,
     TEMP_PREFIX,
@@ -41,7 +41,6 @@ from vaultmind.vault.files import (
 )
 from vaultmind.vault.paths import VaultPaths
 
-_TEMP_NAME = re.compile(rf"{re.escape(TEMP_PREFIX)}[0-9a-f]{{16}}")
 STALE_SECONDS = 60.0
 """Age of a temporary file whose writer is surely gone."""
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
@@ -85,7 +84,7 @@ class VaultWriter:
             append_file(path, raw)
 
     def remove(self, relative: str) -> None:
-        """Remove a file. Raises NotFound, PathRefused, WriteFailed."""
+        """Remove a file. Raises PathRefused, WriteFailed."""
         path = self._paths.writable(relative)
         with self._writing(relative):
             path.unlink()
@@ -94,9 +93,10 @@ class VaultWriter:
     def sweep(self) -> None:
         """Remove temporary files that killed processes left in the memory folder."""
         oldest = time.time() - STALE_SECONDS
-        for left in (self._paths.root / self._paths.memory_dir).rglob(f"{TEMP_PREFIX}*"):
+        folder = self._paths.root / self._paths.memory_dir
+        for left in folder.rglob(TEMP_PREFIX + "[0-9a-f]" * 16):
             with suppress(OSError):
-                if _TEMP_NAME.fullmatch(left.name) and left.lstat().st_mtime < oldest:
+                if left.lstat().st_mtime < oldest:
                     left.unlink()
 
     def _try(self, path: Path, relative: str, change: Change) -> FileText | None:
@@ -119,7 +119,6 @@ class VaultWriter:
         A text read in the middle of a save would look damaged to whoever parses it.
         """
         try:
-            wait_until_quiet(path)
             raw, stamp = read_bytes(path, self._reader, relative)
             wait_until_quiet(path)
         except (FileNotFoundError, NotFound):
@@ -144,11 +143,7 @@ class VaultWriter:
                 f"{relative} kept changing or was held open by another program.",
                 hint="Nothing was written; try again when it is saved and closed.",
             ) from error
-        except FileNotFoundError as error:
-            raise NotFound(f"There is no file {relative!r} in the vault.") from error
         except OSError as error:
-            if error.filename and Path(error.filename).is_symlink():
-                raise PathRefused(relative, "a symbolic link") from error
             raise WriteFailed(
                 f"{relative} could not be written: {reason_of(error)}.",
                 hint="The file is as it was; check the disk's space and the folder's rights.",
@@ -169,7 +164,7 @@ _ROUNDS = 100
 _APPEND_ROUNDS = 20
 _BUSY = ""
 """Stands for the hash of a file that someone still writes."""
-_OWN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_OWN = os.O_NOFOLLOW | os.O_CLOEXEC
 _IS_MAC = sys.platform == "darwin"
 _AT_FDCWD = () if _IS_MAC else (-100,)
 _EXCHANGE, _NOREPLACE = 2, 4 if _IS_MAC else 1
@@ -380,9 +375,5 @@ def _renamed(one: Path, other: Path, flag: int) -> bool:
 @cache
 def _rename_call() -> Any:  # noqa: ANN401
     """Return the system's rename with flags; None where it has none."""
-    library = ctypes.CDLL(None, use_errno=True)
-    function = getattr(library, "renamex_np" if _IS_MAC else "renameat2", None)
-    if function is not None:
-        name = [ctypes.c_char_p] if _IS_MAC else [ctypes.c_int, ctypes.c_char_p]
-        function.argtypes = [*name, *name, ctypes.c_uint]
-    return function
+    name = "renamex_np" if _IS_MAC else "renameat2"
+    return getattr(ctypes.CDLL(None, use_errno=True), name, None)

@@ -183,7 +183,7 @@ def without_lines(text: str, wanted: Wanted, seen: str = "") -> str:
 
 
 def without_properties(text: str, wanted: Wanted) -> str:
-    """Return a text whose front matter does not say it: items of lists go, all else empties."""
+    """Return a text whose front matter does not say it: items of lists go, or the property."""
     found = front_matter(text)
     if found is None or found.fault:  # broken front matter: its lines go one by one
         return text
