@@ -42,8 +42,6 @@ from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
-from vaultmind.session.requests import Requests
-from vaultmind.session.show import Shown, show
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
@@ -174,12 +172,11 @@ class App:
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
         config, clock = self.config, self.clock
-        self.requests = Requests(self.gate, self.sessions, clock)
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         shows = self.index.outlet.shows
         idle = config.session.idle_minutes
-        words, requests = self.words, self.requests
-        self.voice = Voice(words, requests, self.gate, self.reader, shows, clock, idle, self._near)
+        words, sessions = self.words, self.sessions
+        self.voice = Voice(words, sessions, self.gate, self.reader, shows, clock, idle, self._near)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
         self.builder = ContextBuilder(
             reader=self.reader,
@@ -338,10 +335,6 @@ class App:
             self.gate.save(path, lambda _, text=files[path]: text, caller, "init")  # type: ignore[misc]
         self.overlooking.look()
         return tuple(missing)
-
-    def show(self, agent: str, caller: Caller) -> Shown:
-        """Return what an agent knows."""
-        return show(self.reader, agent, caller, shows=self.index.outlet.shows)
 
     def start_context(
         self, agent: str, caller: Caller, reserved: int = 0, session: str = ""
