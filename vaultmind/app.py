@@ -163,10 +163,10 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        self.talks = Conversations(self.reader, self.gate, self.tombstones.hidden, config)
-        grew, erased = self.talks.heard, self.tombstones.erased
-        told = Listeners(hides, self._device_name, self._ended, grew, erased)
+        erased = self.tombstones.erased
+        told = Listeners(hides, self._device_name, self._ended, self._grew, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
+        self.talks = Conversations(self.sessions, self.gate, self.tombstones.hidden, config)
         self.capture = Capture(self.sessions, clock)
 
     def _open_outlets(self) -> None:
@@ -283,6 +283,9 @@ class App:
         """Return what plans saved in the last days."""
         since = self.clock() - timedelta(days=days)
         return figures_of(works(self.episodes.tables, self.paths.agent_names(), since))
+
+    def _grew(self, agent: str, session: str) -> None:
+        self.talks.heard(agent, session)
 
     def _ended(self, agent: str, session: str) -> None:
         self.consolidation.start()

@@ -413,7 +413,7 @@ class SessionLog(files.Shelf):
         since = (self._clock() - RECENT_DAYS).date().isoformat()
         heads = (one for one in reversed(self.heads(agent)) if one.id[:10] >= since and one.said)
         found = (
-            recent_of(self._reader, agent_name(agent), one.id, self._listeners.hides)
+            recent_of(self.reader, agent_name(agent), one.id, self._listeners.hides)
             for one in heads
             if one.id != session and not one.meta.source
         )
