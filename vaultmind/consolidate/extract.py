@@ -273,7 +273,7 @@ def extract(
     """
     said = [one for one in read_talk(messages) if one.role == "user"]
     dropped = [
-        Dropped(_shown(one), one.fault, (one.key,))
+        Dropped(one.text.replace(GAP, "…"), one.fault, (one.key,))
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
@@ -285,11 +285,6 @@ def extract(
     kept = list(_still_so(found, said, told, dropped))
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
     return Extraction(merged.facts, (*dropped, *merged.dropped))
-
-
-def _shown(one: Utterance) -> str:
-    hidden = one.fault in ("private", "secret", "asked not to keep")
-    return "" if hidden else one.text.replace(GAP, "…")
 
 
 def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
@@ -337,8 +332,7 @@ def _still_so(
             last = not any(place < other < at for other in places)
             short = len(words_of(text)) <= BACK
             points = last and near <= 1 and (short or _TURNS.match(text))
-            back = last and short if told[at] == "joke" else points
-            if back or (told[at] != "joke" and _shares_words(fact.text, text)):
+            if points or _shares_words(fact.text, text):
                 dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
                 break
         else:
