@@ -74,26 +74,20 @@ def _is_ahead(lexicon: Lexicon, text: str, told: bool, start: int, end: int) -> 
     """Tell whether a time without a year or a week is one to come.
 
     People ask about what was. In a message it is said by the sentence: "I will", "I moved".
-    One that says neither ("the deadline is 12 May") is of what is to come, but for "since May".
+    One that says neither ("the deadline is 12 May") is of what is to come.
     """
     first = max(0, start - _SENTENCE)
     before = max((one.end() for one in _SENTENCE_END.finditer(text, first, start)), default=first)
     stop = _SENTENCE_END.search(text, end, end + _SENTENCE)
     sentence = text[before : stop.start() if stop else end + _SENTENCE].lower()
-    if lexicon.future.search(fold(sentence)):
-        return True
-    if not told or lexicon.past.search(sentence):
-        return False
-    lead = WORDS.findall(fold(text[before:start]))[-2:]
-    return not any("since" in lexicon.kinds(word) for word in lead)
+    is_future = lexicon.future.search(fold(sentence)) is not None
+    return is_future or (told and not lexicon.past.search(sentence))
 
 
 def _span(nodes: list[Node], at: int, text: str, base: datetime) -> Span:
-    """Return what the time of a node means, and its words with the "in the" before them."""
-    node, first = nodes[at], at
-    while first > 1 and "glue" in nodes[first - 1].kinds:
-        first -= 1
-    first = first - 1 if first and "at" in nodes[first - 1].kinds else at
+    """Return what the time of a node means, and its words with the "in" before them."""
+    node, before = nodes[at], nodes[max(0, at - 1)]
+    first = before if "at" in before.kinds else node
     stretch = node.kinds["time"]
     start, end = (
         datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
@@ -101,7 +95,7 @@ def _span(nodes: list[Node], at: int, text: str, base: datetime) -> Span:
     ends = {"since": (start, None), "after": (end, None), "before": (None, start),
             "until": (None, end)}  # fmt: skip
     opened = next((ends[name] for name in OPENERS if name in node.kinds), (start, end))
-    return Span(*opened, text[nodes[first].start : node.end].strip(), stretch.sure)
+    return Span(*opened, text[first.start : node.end].strip(), stretch.sure)
 
 
 # --- what a question, a message or a filter means ------------------------------------------

@@ -61,7 +61,6 @@ _TOKEN = re.compile(
 )
 _INSIDE = re.compile(r"(?<=[^\W\d_])['’-](?=\w)|(?<=\d)['’-](?=[^\W\d_])")
 """Apostrophes and hyphens inside words, which only part them."""
-_PART_OF_NUMBER = re.compile(r"[:%]|[.,/]\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +151,7 @@ def _node(match: re.Match[str], word: str, text: str, lexicon: Lexicon) -> Node:
         kinds[f"in_{lexicon.language}"] = True
     elif kind == "number":
         kinds = {"number": int(word)} if len(word) <= _NUMBER_DIGITS else {}
-        is_part = text[start - 1 : start] in tuple(".,:/") or _PART_OF_NUMBER.match(text, end)
-        if 0 < int(word) <= LAST_DAY and not is_part:
+        if 0 < int(word) <= LAST_DAY:
             kinds["date_day"] = int(word)
     return Node(start, end, kinds)
 
@@ -336,13 +334,6 @@ def _date(w: Words) -> Stretch | None:
     return _of_year(lambda y: _days(date(y, w["month"], first), count), w) if count > 0 else None
 
 
-def _month(w: Words) -> Stretch:
-    count = (w.get("last", w["month"]) - w["month"]) % 12 + 1
-    if "year" in w and w["month"] + count > _LAST_MONTH + 1:  # from November to May 2023
-        return _months(w["year"] - 1, w["month"], count)
-    return _of_year(lambda year: _months(year, w["month"], count), w)
-
-
 def _part_of_year(w: Words) -> Stretch | None:
     """Read a quarter or half of a year by its code or ordinal."""
     code = w.get("code", "")
@@ -375,7 +366,9 @@ def _season(w: Words) -> Stretch:
 
 
 def _named(w: Words) -> Stretch:
-    return _month(w) if "month" in w else _season(w)
+    if "month" not in w:
+        return _season(w)
+    return _of_year(lambda year: _months(year, w["month"]), w)
 
 
 def _unit(w: Words) -> Stretch:
@@ -451,8 +444,7 @@ def _third(which: int) -> Reader:
         of: Stretch = w["time"]
         days = (of.end - of.start).days
         first, last = days * which // 3, -(-days * (which + 1) // 3)
-        part = Stretch(of.start + first * DAY, of.start + last * DAY, False, of.year_said)
-        return part if days > 1 else of
+        return Stretch(of.start + first * DAY, of.start + last * DAY, False, of.year_said)
 
     return read
 
@@ -523,7 +515,6 @@ _DATES = _led(
      f"{_DATED_MONTH}", _date),
     (f"{_MONTH_FIRST} {_WHICH}?", _date),
     (f"ordinal half_year {_YEAR} / ({_QUARTER} / code) {_WHICH}?", _part_of_year),
-    (f"between glue* : {_MONTH} {_JOIN} last={_MONTH} ({_YEAR})?", _month, "whole"),
     (f"{_NAMED} (dot? {_YEAR} / comma? glue* that_year)", _named),
     (f"(that_year comma? at* / year year_word? at?) glue* {_NAMED}", _named),
     (_SHIFTED.format(_NAMED), _named),
