@@ -66,7 +66,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"files", "talk"}),
         frozenset({"active", "longterm", "transcripts", "conversation"}),
         frozenset({"log"}),
-        frozenset({"imports", "capture", "requests", "meant", "show", "context"}),
+        frozenset({"imports", "capture", "meant", "context"}),
         frozenset({"voice"}),
     ),
     "planner": (
