@@ -350,7 +350,7 @@ def _with_properties(chunks: list[Chunk], note: Note, title: str) -> list[Chunk]
     """Return chunks, the properties before the first or on their own."""
     lines = []
     for key, value in note.properties.items():
-        shown = _value_text(value)
+        shown = value_text(value)
         if shown and key.lower() not in _UNSHOWN and shown != note.title_property:
             lines.append(f"{key}: {shown}"[:_MAX_PROPERTY])
     properties = "\n".join(lines)
@@ -361,11 +361,12 @@ def _with_properties(chunks: list[Chunk], note: Note, title: str) -> list[Chunk]
     return [new_chunk(title, properties, (0, note.body_start)), *chunks]
 
 
-def _value_text(value: object) -> str:
+def value_text(value: object) -> str:
+    """Return a property's value in one line."""
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
+        return ", ".join(f"{key} {value_text(item)}" for key, item in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(filter(None, map(_value_text, value)))
+        return ", ".join(filter(None, map(value_text, value)))
     return " ".join(str(value).split()) if value is not None else ""
 
 
