@@ -106,7 +106,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         put(folder / "vault", relative, text)
     app = live(folder)
     try:
-        app.requests.ask(
+        app.sessions.ask(
             MemoryWrite("remember", "main", PERSON, SAID), words=f"Remember, please: {SAID}."
         )
         app.sessions.log("main", Message("assistant", f"Noted that {SAID}. Anything else?", ""))

@@ -176,7 +176,7 @@ class Shelf:
     """The sessions of a vault's agents. A file is read again when its stamp changes. Any thread."""
 
     def __init__(self, reader: VaultReader) -> None:
-        self._reader, self._paths = reader, reader.paths
+        self.reader, self._paths = reader, reader.paths
         self._lock = threading.Lock()
         self._heads: dict[str, dict[str, Head]] = {}
         self._parsed: dict[str, tuple[FileText, Transcript]] = {}
@@ -207,11 +207,11 @@ class Shelf:
         """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
         path = self._paths.session(agent_name(agent), session)
         known = self._parsed.get(path)
-        if known and known[0].stat == self._reader.stat(path):
+        if known and known[0].stat == self.reader.stat(path):
             return known
         if len(self._parsed) >= PARSED:
             self._parsed.clear()
-        found = self._parsed[path] = read_session(self._reader, agent, session)
+        found = self._parsed[path] = read_session(self.reader, agent, session)
         return found
 
 

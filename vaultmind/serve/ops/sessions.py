@@ -278,6 +278,8 @@ def memory_settle(
     Raises NotAllowed for another's memory, BadArgument for facts without a session or a message
     that is not there, NotFound for a session that does not wait.
     """
+    from vaultmind.serve.ops.memory import knowledge
+
     whose = own_agent(app, call.caller, agent, "settle its own conversations")
     if facts and not session:
         raise BadArgument("session", session, "the id of the conversation that you read")
@@ -292,8 +294,8 @@ def memory_settle(
     if not waiting:
         done = Row(agent=whose, facts=told, session="", waiting=0, known="", conversation="")
         return done.saying(told_words, "No conversation waits to be settled.")
-    next_, shown = waiting[-1], app.show(whose, call.caller).sections
-    facts_known = (one for part in shown for one in part.facts)
+    next_, sections = waiting[-1], knowledge(app, call.caller, whose)["sections"]
+    facts_known = (one for section in sections for one in section["facts"])
     known = "\n".join(f"^{one.block} {one.text}" if one.block else one.text for one in facts_known)
     said = app.reported.readable(whose, next_)
     text = "\n".join(f"[{name}] {message.role}: {message.text}" for name, message in said)
