@@ -48,7 +48,6 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "index": (
         frozenset({"words"}),
-        frozenset({"when_words"}),
         frozenset({"when_rules"}),
         frozenset({"when", "db", "models"}),
         frozenset({"notes", "embed"}),

@@ -219,13 +219,12 @@ def erase(app: App, call: Call, text: ErasedText, seal: Seal = "") -> Erased:
     """Show what an erasure would remove, of conversations up to their last words; with the seal of
     that, remove it from every file and index, for good, and tell what a search still finds.
     """
-    from vaultmind.memory.forget.erasing import Erasure
     from vaultmind.serve.ops.hooks import catch_up
 
     if not seal:
         catch_up(app)
-        return app.gate.erasing.preview(Erasure(text, call.caller))
+        return app.gate.erasing.preview(text, call.caller)
     try:
-        return app.gate.erasing.erase(Erasure(text, call.caller, seal), app.erasing, call.report)
+        return app.gate.erasing.erase(text, call.caller, app.erasing, seal, call.report)
     finally:
         app.search_feedback.clear()  # what was asked lately may say it, too
