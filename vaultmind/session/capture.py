@@ -22,7 +22,7 @@ from vaultmind.ports import Clock
 from vaultmind.session.files import Pipe, time_or_none
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
-from vaultmind.session.transcripts import Place, parse_line, read_on
+from vaultmind.session.transcripts import parse_line, read_on
 from vaultmind.types import Caller, Message
 from vaultmind.vault.paths import agent_name
 from vaultmind.vault.transcript import PIPE
@@ -52,7 +52,8 @@ class HostTalk:
     caller: Caller
     session: str = ""
     """Where its last messages stand; empty while none is known to be written down."""
-    place: Place = Place()  # noqa: RUF009
+    offset: int = 0
+    """How far the transcript was read, in bytes."""
     tools: dict[str, str] = field(default_factory=dict)
     skips: Callable[[Message], bool] | None = None
     """Tells which messages are not written: copied from another conversation, or deleted."""
@@ -164,10 +165,10 @@ class Capture(Worker):
         is more. After the last piece a conversation may end.
         """
         try:
-            lines, place, more = read_on(talk.path, talk.place, max_bytes)
+            lines, offset, more = read_on(talk.path, talk.offset, max_bytes)
         except NotFound:
-            lines, place, more = [], talk.place, False
-        if lines and (place[:2] != talk.place[:2] or place < talk.place or not talk.place.offset):
+            lines, offset, more = [], talk.offset, False
+        if lines and offset == sum(map(len, lines)):  # from its start
             talk.held, talk.tools, talk.compacted, talk.skips = set(), {}, False, None
         messages: list[Message] = []
         for raw in lines:
@@ -185,7 +186,7 @@ class Capture(Worker):
                     talk.agent, own, caller=talk.caller, conversation=talk.conversation
                 )
                 talk.session, new = logged.session, len(logged.new)
-        talk.place = place  # it counts as read only once it is written
+        talk.offset = offset  # it counts as read only once it is written
         if talk.ends and not more:
             self._talks.pop((talk.agent, talk.conversation), None)
             if keeps:

@@ -316,9 +316,7 @@ def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
         return reader.read(path).text, ""
     except NotFound:
         return "", ""
-    except PathRefused as error:
-        return "", error.reason
-    except UnreadableNote as error:
+    except (PathRefused, UnreadableNote) as error:
         with suppress(VaultMindError):
             lines = reader.read_broken(path).split("\n")
             return "\n".join("" if "\0" in line else line for line in lines), error.reason

@@ -33,7 +33,6 @@ FORMATS = (
     "JSON Lines of {session, time, role, speaker?, content, id?}, Claude's or ChatGPT's "
     "conversations.json, or the .zip it came in"
 )
-MAX_UNZIPPED_BYTES = 4_000_000_000
 ASSISTANT_NAMES = frozenset({"assistant", "claude", "chatgpt", "bot", "ai"})
 """Speakers that count as the assistant where no role is given."""
 MAX_NAME, MAX_FAULTS, MAX_KEPT = 300, 50, 50
@@ -158,10 +157,8 @@ def read_conversations(path: Path, session: str = "") -> Iterator[Conversation |
                         yield _conversation(read, session)
                 except BadArgument as error:
                     yield f"{where}: {error.message}"
-                except ValueError as error:
-                    yield f"{where}: broken JSON ({error})"
-                except (AttributeError, KeyError, TypeError, RecursionError) as error:
-                    yield f"{where}: not a message or conversation ({error})"
+                except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
+                    yield f"{where}: broken JSON, or not a message or conversation ({error})"
     except (OSError, zipfile.BadZipFile) as error:
         raise UnreadableNote(path.name, str(error) or type(error).__name__) from error
 
@@ -177,8 +174,6 @@ def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
             held = ", ".join(every[:5])
             raise UnreadableNote(path.name, f"no conversations.json in the archive ({held})")
         names = sorted(one for one in every if _TALKS.search(one) or _KEPT_IN.search(one))
-        if sum(archive.getinfo(one).file_size for one in names) > MAX_UNZIPPED_BYTES:
-            raise UnreadableNote(path.name, "it unpacks to more than 4 GB")
         yield from ((name, archive.read(name)) for name in names)
 
 

@@ -50,14 +50,6 @@ _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _EMPTY = frozenset({"", "(no content)", "No response requested."})
 
 
-class Place(NamedTuple):
-    """Which file was read, and how far; another file at the same path is read from its start."""
-
-    device: int = 0
-    inode: int = 0
-    offset: int = 0
-
-
 class Line(NamedTuple):
     """What a line says."""
 
@@ -68,27 +60,24 @@ class Line(NamedTuple):
     """The path of the folder that it was said in; empty where the line does not say."""
 
 
-def read_on(path: Path, place: Place, max_bytes: int) -> tuple[list[bytes], Place, bool]:
-    """Return the whole lines that follow a place, as many as fit, but one at least; the place after
-    them; and whether there is more.
+def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, bool]:
+    """Return the whole lines that follow an offset, as many as fit, but one at least; the offset
+    after them; and whether there is more.
 
-    Another file, or one that has shrunk, is read from its start. Raises NotFound where there is no
-    file yet, BadArgument for anything but a regular file of this user.
+    A file that has shrunk is read from its start. Raises NotFound where there is no file yet,
+    BadArgument for anything but a regular file of this user.
     """
     with _opened(path) as file:
-        found = os.fstat(file.fileno())
-        here = (found.st_dev, found.st_ino)
-        start = place.offset if place[:2] == here and place.offset <= found.st_size else 0
+        size = os.fstat(file.fileno()).st_size
+        start = end = offset if offset <= size else 0
         file.seek(start)
         lines: list[bytes] = []
-        end = start
         for line in file:
             if not line.endswith(b"\n") or (lines and end - start >= max_bytes):
                 break
             lines.append(line)
             end += len(line)
-        more = end - start >= max_bytes and end < found.st_size
-        return lines, Place(*here, end), more
+        return lines, end, end - start >= max_bytes and end < size
 
 
 def last_prompt(path: str) -> Message | None:
