@@ -157,8 +157,10 @@ def read_conversations(path: Path, session: str = "") -> Iterator[Conversation |
                         yield _conversation(read, session)
                 except BadArgument as error:
                     yield f"{where}: {error.message}"
-                except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
-                    yield f"{where}: broken JSON, or not a message or conversation ({error})"
+                except ValueError as error:
+                    yield f"{where}: broken JSON ({error})"
+                except (AttributeError, KeyError, TypeError, RecursionError) as error:
+                    yield f"{where}: not a message or conversation ({error})"
     except (OSError, zipfile.BadZipFile) as error:
         raise UnreadableNote(path.name, str(error) or type(error).__name__) from error
 

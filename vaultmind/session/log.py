@@ -112,8 +112,6 @@ class OpenSession:
     """Whether nothing was said in the segment yet."""
     text: str = ""
     """What is not written yet."""
-    is_new: bool = False
-    """Whether it has no file yet."""
 
     def begin_segment(self, moment: datetime) -> None:
         """Add a segment's heading."""
@@ -516,27 +514,24 @@ class SessionLog(files.Shelf):
         return Logged(last, segment, tuple(refs), tuple(new))
 
     def _begin(self, talk: Talk, moment: datetime, ended: str) -> OpenSession:
-        """Return a new session; its number was never used before. One imported has `ended`."""
+        """Begin a session; its number was never used before. One imported has `ended`."""
         day, agent = moment.date().isoformat(), talk.meta.agent
         session = f"{day}_{files.numbers_used(self._paths, agent)[day] + 1:03d}"
         ended = ended if talk.meta.source else ""
         head = render_header(replace(talk.meta, id=session, started=iso(moment), ended=ended))
-        path = self._paths.session(agent, session)
-        return OpenSession(session, path, moment, text=head, is_new=True)
+        path, why = (
+            self._paths.session(agent, session),
+            "an import" if ended else "a session begins",
+        )
+        if not self._gate.save(path, lambda file: None if file else head, talk.caller, why):
+            raise WriteConflict(f"{path} came up a moment ago.", hint="Try again.")
+        return OpenSession(session, path, moment)
 
     def _flush(self, talk: Talk) -> None:
         """Write down what the open session has not written yet."""
-        session = talk.session
-        if session is None or not session.text:
-            return
-        text, why = session.text, "an import" if talk.meta.source else "a session begins"
-        if not session.is_new:
-            self._gate.append(session.path, text)
-        elif not self._gate.save(
-            session.path, lambda file: None if file else text, talk.caller, why
-        ):
-            raise WriteConflict(f"{session.path} came up a moment ago.", hint="Try again.")
-        session.text, session.is_new = "", False
+        if talk.session and talk.session.text:
+            self._gate.append(talk.session.path, talk.session.text)
+            talk.session.text = ""
 
 
 def _mended(file: FileText | None) -> str:
