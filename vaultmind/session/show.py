@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vaultmind.memory.brain import MEND, WRITING_WAITS, Brain, fault, parse_brain
+from vaultmind.memory.brain import Brain, parse_brain
 from vaultmind.memory.wording import heading
 from vaultmind.redact import mask
-from vaultmind.session.files import Shows, read_text
+from vaultmind.session.files import Shows, read_brain
 from vaultmind.types import SECTIONS, Caller, Fact, Section
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import agent_name
@@ -38,19 +38,14 @@ def show(reader: VaultReader, agent: str, caller: Caller, *, shows: Shows) -> Sh
     """Return what an agent knows. Files that `shows` hides from the caller count as missing."""
     agent, paths = agent_name(agent), reader.paths
     path = paths.brain(agent)
-    text, reason = read_text(reader, path) if shows(path, caller) else ("", "")
-    brain = parse_brain(mask(text).text)
-    notes: tuple[str, ...] = ()
-    if damage := reason or brain.damaged:
-        notes = (f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}",)
-    elif broken := fault(text):
-        notes = (f"{path}: {broken}. {MEND}",)
+    text, wrong = read_brain(reader, path) if shows(path, caller) else ("", "")
     files = (
         paths.identity(agent), paths.brain(agent), paths.archive(agent),
         paths.active_context(agent), paths.sessions(agent), paths.episodes(agent),
     )  # fmt: skip
     there = tuple(path for path in files if (paths.root / path).exists() and shows(path, caller))
-    return Shown(agent, _by_section(brain), there, notes)
+    sections = _by_section(parse_brain(mask(text).text))
+    return Shown(agent, sections, there, (wrong,) if wrong else ())
 
 
 def _by_section(brain: Brain) -> tuple[ShownSection, ...]:
