@@ -19,8 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from vaultmind.index.when import mentioned, spans
-from vaultmind.index.when_rules import Span
+from vaultmind.index.when import Span, mentioned, spans
 
 DATA = Path(__file__).parent / "data"
 BASE = datetime(2026, 11, 18, 10, 0)

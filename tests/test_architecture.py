@@ -48,7 +48,6 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "index": (
         frozenset({"words"}),
-        frozenset({"when_words"}),
         frozenset({"when_rules"}),
         frozenset({"when", "db", "models"}),
         frozenset({"notes", "embed"}),
@@ -67,7 +66,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"files", "talk"}),
         frozenset({"active", "longterm", "transcripts", "conversation"}),
         frozenset({"log"}),
-        frozenset({"imports", "capture", "requests", "meant", "show", "context"}),
+        frozenset({"imports", "capture", "meant", "context"}),
         frozenset({"voice"}),
     ),
     "planner": (

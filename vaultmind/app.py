@@ -42,8 +42,6 @@ from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.session.longterm import LongTerm
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
-from vaultmind.session.requests import Requests
-from vaultmind.session.show import Shown, show
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
@@ -165,21 +163,20 @@ class App:
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
         hides = self.tombstones.hides
-        self.talks = Conversations(self.reader, self.gate, self.tombstones.hidden, config)
-        grew, erased = self.talks.heard, self.tombstones.erased
-        told = Listeners(hides, self._device_name, self._ended, grew, erased)
+        erased = self.tombstones.erased
+        told = Listeners(hides, self._device_name, self._ended, self._grew, erased)
         self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
+        self.talks = Conversations(self.sessions, self.gate, self.tombstones.hidden, config)
         self.capture = Capture(self.sessions, clock)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
         config, clock = self.config, self.clock
-        self.requests = Requests(self.gate, self.sessions, clock)
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         shows = self.index.outlet.shows
         idle = config.session.idle_minutes
-        words, requests = self.words, self.requests
-        self.voice = Voice(words, requests, self.gate, self.reader, shows, clock, idle, self._near)
+        words, sessions = self.words, self.sessions
+        self.voice = Voice(words, sessions, self.gate, self.reader, shows, clock, idle, self._near)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
         self.builder = ContextBuilder(
             reader=self.reader,
@@ -287,6 +284,9 @@ class App:
         since = self.clock() - timedelta(days=days)
         return figures_of(works(self.episodes.tables, self.paths.agent_names(), since))
 
+    def _grew(self, agent: str, session: str) -> None:
+        self.talks.heard(agent, session)
+
     def _ended(self, agent: str, session: str) -> None:
         self.consolidation.start()
 
@@ -338,10 +338,6 @@ class App:
             self.gate.save(path, lambda _, text=files[path]: text, caller, "init")  # type: ignore[misc]
         self.overlooking.look()
         return tuple(missing)
-
-    def show(self, agent: str, caller: Caller) -> Shown:
-        """Return what an agent knows."""
-        return show(self.reader, agent, caller, shows=self.index.outlet.shows)
 
     def start_context(
         self, agent: str, caller: Caller, reserved: int = 0, session: str = ""

@@ -60,7 +60,8 @@ class GgufEmbedder(ServedEmbedder):
         rows = [self._rows(part, SECONDS) for part in parts]
         return np.concatenate(rows) if rows else np.empty((0, self.dim), np.float32)
 
-    def _question(self, text: str) -> Matrix:
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question."""
         seconds = QUESTION_SECONDS if self.process.pid else SECONDS  # it has to be loaded first
         vector: Matrix = self._rows([self._before_query + text], seconds)[0]
         return vector

@@ -56,7 +56,8 @@ def keeps_apart(folder: Path, url: str) -> None:
     first.close()
     first.open("hash-1")
     assert first.names() == set(names(5)) and second.names() == {"other"}
-    first.open("hash-1", fresh=True)
+    first.destroy()
+    first.open("hash-1")
     assert first.names() == set() and second.names() == {"other"}
     assert not (folder / "one").exists()
 

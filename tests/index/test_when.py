@@ -14,13 +14,14 @@ from benchmarks import when
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import (
     MAX_CHARACTERS,
+    MAX_SPANS,
+    Span,
     first_day,
     last_day,
     mentioned,
     spans,
 )
-from vaultmind.index.when_rules import MAX_SPANS, Span
-from vaultmind.index.when_words import LANGUAGES
+from vaultmind.index.when_rules import LANGUAGES
 
 BASE = datetime(2026, 11, 18, 10, 0)
 """A Wednesday."""

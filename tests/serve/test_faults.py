@@ -28,7 +28,7 @@ def test_a_front_matter_nested_thousands_deep_stops_nobody(tmp_path: Path, neste
             file = app.config.vault / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"{front}\n- Knits\n", "utf-8")
-        app.requests.ask(MemoryWrite("remember", "main", PERSON, "Plays chess"))
+        app.sessions.ask(MemoryWrite("remember", "main", PERSON, "Plays chess"))
         for operation in ("memory_status", "memory_show", "context_start", "doctor"):
             run_operation(app, Call(PERSON), operation, {})
         shown = run_operation(app, Call(PERSON), "memory_show", {})

@@ -11,6 +11,7 @@ from vaultmind.config import Config
 from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.session.conversation import Conversations, View
+from vaultmind.session.files import Shelf
 from vaultmind.session.summary import Window
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
@@ -39,8 +40,8 @@ class Room:
     def __init__(self, paths: VaultPaths) -> None:
         self.paths, self.gate = paths, RecordGate(paths)
         hidden, config = Tombstones(paths).hidden, Config(paths.root, paths.root / ".state")
-        reader = VaultReader(paths, 8_000_000)
-        self.talks = Conversations(reader, self.gate, hidden, config)  # type: ignore[arg-type]
+        shelf = Shelf(VaultReader(paths, 8_000_000))
+        self.talks = Conversations(shelf, self.gate, hidden, config)  # type: ignore[arg-type]
         self.file = paths.root / paths.session("main", SESSION)
 
     def rolling(self, segment: int = 1) -> Path:

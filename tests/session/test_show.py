@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from tests.session.samples import Files
-from vaultmind.session.show import show
+from pathlib import Path
+
+from tests.fakes import HashEmbedder
+from vaultmind.app import open_app
+from vaultmind.config import Config
+from vaultmind.serve.op import Call, run_operation
 from vaultmind.types import PERSON
-from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import VaultPaths
 
 BRAIN = """## Użytkownik
 
@@ -20,13 +22,18 @@ BRAIN = """## Użytkownik
 """
 
 
-def test_facts_stand_by_section_and_the_files_that_are_there_are_named(
-    files: Files, paths: VaultPaths, reader: VaultReader
-) -> None:
-    files.append(paths.brain("main"), BRAIN)
-    files.append(paths.archive("main"), "- Dawny fakt\n- Drugi\n")
-    shown = show(reader, "Main", PERSON, shows=lambda path, caller: True)
-    headings = [(part.section, part.heading) for part in shown.sections]
+def test_facts_stand_by_section_and_the_files_that_are_there_are_named(tmp_path: Path) -> None:
+    memory = tmp_path / "vault/VaultMind/agents/main/memory"
+    memory.mkdir(parents=True)
+    (memory / "brain.md").write_text(BRAIN, "utf-8")
+    (memory / "brain_archive.md").write_text("- Dawny fakt\n- Drugi\n", "utf-8")
+    config = Config(vault=tmp_path / "vault", state_dir=tmp_path / "state")
+    app = open_app(config, embedder=HashEmbedder())
+    try:
+        shown = run_operation(app, Call(PERSON), "memory_show", {})
+    finally:
+        app.close()
+    headings = [(part["section"], part["heading"]) for part in shown["sections"]]
     assert headings == [("user", "Użytkownik"), ("current", "Bieżące"), (None, "Moje sprawy")]
-    assert shown.sections[0].facts[0].text == "Mieszka w Krakowie"
-    assert shown.files == (paths.brain("main"), paths.archive("main"))
+    assert shown["sections"][0]["facts"][0]["text"] == "Mieszka w Krakowie"
+    assert [Path(one).name for one in shown["files"]] == ["brain.md", "brain_archive.md"]

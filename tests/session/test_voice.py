@@ -18,7 +18,6 @@ from vaultmind.memory.rights import Authority
 from vaultmind.session.files import read_text, session_ids
 from vaultmind.session.log import SessionLog
 from vaultmind.session.meant import recalled
-from vaultmind.session.requests import Requests
 from vaultmind.session.voice import Heard, Voice
 from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
 from vaultmind.vault.files import VaultReader
@@ -49,10 +48,9 @@ class Desk:
 
         gate = Gate(self.paths, settings, kinds, Marked(), authority, clock)
         self.sessions = SessionLog(gate, reader, clock, idle_minutes=30)
-        self.requests = Requests(gate, self.sessions, clock)
         folder = self.paths.root / "VaultMind" / "phrases"
         words = Reader(folder, self.paths.agent_names)
-        self.voice = Voice(words, self.requests, gate, reader, shows, clock, 30)
+        self.voice = Voice(words, self.sessions, gate, reader, shows, clock, 30)
 
     def say(self, words: str, message_id: str = "", caller: Caller = MAIN) -> Heard:
         return self.voice.hear(caller, "main", words, message_id)
@@ -117,7 +115,7 @@ def test_each_request_of_a_message_is_done_once_in_turn_and_answered(
 
 
 def test_forget_everything_deletes_no_fact_that_was_not_just_told(desk: Desk) -> None:
-    desk.requests.ask(MemoryWrite("remember", "main", MAIN, "I have a dog"))
+    desk.sessions.ask(MemoryWrite("remember", "main", MAIN, "I have a dog"))
     for words in ("Forget everything", "Wipe your memory", "Zapomnij wszystko", "Wyczyść pamięć"):
         desk.say(words)
     assert desk.facts() == ["I have a dog"]
@@ -214,7 +212,7 @@ def test_a_correction_changes_the_words_that_were_wrong(
 ) -> None:
     for fact in facts:
         write = MemoryWrite("remember", "main", MAIN, fact)
-        desk.voice.note(MAIN, "remember", desk.requests.ask(write))
+        desk.voice.note(MAIN, "remember", desk.sessions.ask(write))
     assert desk.say(said).outcome.outcome == "written"
     assert sorted(desk.facts()) == sorted(after)
 
@@ -233,7 +231,7 @@ def test_a_correction_changes_the_words_that_were_wrong(
 def test_a_correction_that_may_lose_words_or_mean_somebody_else_asks(
     desk: Desk, fact: str, words: str
 ) -> None:
-    desk.requests.ask(MemoryWrite("remember", "main", MAIN, fact))
+    desk.sessions.ask(MemoryWrite("remember", "main", MAIN, fact))
     heard = desk.say(words)
     assert desk.facts() == [fact]
     assert heard.outcome.outcome == "not_found"
@@ -297,7 +295,7 @@ def test_a_wish_to_forget_takes_the_one_fact_it_means(desk: Desk, words: str, me
     facts = ("Ola likes coffee", "I'm left-handed", "We use Terraform", "Mam alergię na orzechy")
     facts += ("Оля живёт в Твери", "My dog Pepper fears fireworks", "My dog Salt is old")
     for fact in facts:
-        desk.requests.ask(MemoryWrite("remember", "main", PERSON, fact))
+        desk.sessions.ask(MemoryWrite("remember", "main", PERSON, fact))
     desk.say(words, caller=PERSON)
     left = read_text(desk.reader, desk.paths.brain("main"))[0]
     assert {fact for fact in facts if fact not in left} == ({meant} if meant else set())
@@ -314,13 +312,13 @@ def test_a_request_that_comes_to_nothing_leaves_no_words_behind(desk: Desk) -> N
         ("not_found", MemoryWrite("replace", "main", MAIN, "Has a dog", old="Has a parrot")),
     )
     for outcome, write in writes:
-        assert desk.requests.ask(write).outcome == outcome
+        assert desk.sessions.ask(write).outcome == outcome
     assert [message.text for message in desk.messages()] == ["Has a cat called Bułka"]
 
 
 def test_a_read_only_agent_keeps_no_record_of_the_request(desk: Desk) -> None:
     identity(desk.paths, 0)
-    outcome = desk.requests.ask(MemoryWrite("remember", "main", MAIN, "Likes tea"))
+    outcome = desk.sessions.ask(MemoryWrite("remember", "main", MAIN, "Likes tea"))
     assert outcome.outcome == "denied"
     assert desk.messages() == []
 

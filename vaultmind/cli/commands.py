@@ -396,19 +396,14 @@ def context(settings: Settings, args: Args) -> int:
 
     Example: vaultmind context "what did we decide about the oven?" --budget 1800 --explain
     """
-    from vaultmind.serve.show import table
+    from vaultmind.serve.ops.context import explained
 
     explain = args.pop("explain", False)
     built, words = settings.ask("context_build", args)
-    cost = f"{built['tokens']:,} of {built['budget']:,} tokens"
-    notes = [f"! {note}" for note in built["notes"]]
-    if explain:
-        parts = [(it["name"], it["tokens"], it["why"] or it["sources"]) for it in built["parts"]]
-        left = [(it["what"], it["reason"]) for it in built["dropped"]]
-        lines = [*table(("part", "tokens", "why"), parts), *table(("left out", "because"), left)]
-        words = "\n".join([f"{cost}, {built['agent']} {built['session']}", *lines, *notes])
-    settings.tell(Answer(built, words))
+    settings.tell(Answer(built, "\n".join(explained(built)) if explain else words))
     if not (explain or settings.json):
+        cost = f"{built['tokens']:,} of {built['budget']:,} tokens"
+        notes = [f"! {note}" for note in built["notes"]]
         aside("\n".join([*notes, dim(f"{cost} · why: --explain")]))
     return 0
 

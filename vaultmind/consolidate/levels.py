@@ -157,11 +157,10 @@ def quotes_of(level: Level, source: Source, language: str) -> list[Quote]:
 def _quotes(messages: Sequence[Message], language: str) -> list[Quote]:
     """Return the sentences of a conversation that may be told, in order."""
     found = []
-    for one in read_talk(messages).said:
+    for one in read_talk(messages):
         asks, message = one.fault == "question", messages[one.at]
-        if GAP in one.text or one.fault not in (None, "question"):
-            continue
-        if one.intent.intent in TO_THE_MEMORY:
+        is_odd = GAP in one.text or one.fault not in (None, "question")
+        if is_odd or one.intent.intent in TO_THE_MEMORY:
             continue
         text = _prose(clean(one.text), asks=asks)
         sentence = read(text, language)

@@ -220,12 +220,11 @@ def better(work: Work, found: Extraction) -> bool:
     Nothing is to be done where that speaks of another session, or of this one in the agent's own
     words. What a person has changed stays.
     """
+    if found.by == "extractive" or not found.summary:
+        return True
     reader = work.by.reader
     text = read_text(reader, reader.paths.active_context(work.agent))[0]
-    is_ours = active.speaks_of(text) == active.link(work.path)
-    if not is_ours or active.has_recap(text, work.session):
-        return True
-    if found.by == "extractive" or not found.summary:
+    if active.speaks_of(text) != active.link(work.path) or active.has_recap(text, work.session):
         return True
     about = [escape(one) for one in plain_sentences(found.summary)]
     return retell(work, about, "what a session leaves, summed up", untouched=True)
@@ -296,12 +295,12 @@ class Told:
     """The words of a known fact whose place it takes; its block id where there is one."""
 
 
+@dataclass(frozen=True, slots=True)
 class Reported:
     """Takes what agents tell of a conversation. Any thread."""
 
-    def __init__(self, by: Resources, max_facts: int) -> None:
-        self._by = by
-        self._max_facts = max_facts
+    by: Resources
+    max_facts: int
 
     def facts(
         self, agent: str, session: str, facts: Sequence[Told], caller: Caller
@@ -312,9 +311,9 @@ class Reported:
         that cannot be read.
         """
         said, _ = self._heard(agent, session)
-        known = [one.text for one in known_facts(self._by, agent)]
-        most, bad, fates = len(known) + self._max_facts, list[Dropped](), list[Settled]()
-        work, messages = Work(self._by, agent, session, caller), {key_of(one): one for one in said}
+        known = [one.text for one in known_facts(self.by, agent)]
+        most, bad, fates = len(known) + self.max_facts, list[Dropped](), list[Settled]()
+        work, messages = Work(self.by, agent, session, caller), {key_of(one): one for one in said}
         for told in facts:
             found = _judged(told, said)
             there = any(is_known(found.text, one) for one in known)
@@ -341,7 +340,7 @@ class Reported:
         lines, left_out = grounded(recap, said, agent, session)
         why = OPEN if is_open else ""
         if lines and not why:
-            work = Work(self._by, agent, session, caller)
+            work = Work(self.by, agent, session, caller)
             bullets = [source_bullet(one) for one in lines]
             why = "" if retell(work, bullets, "the agent's recap of a session") else LATER
         if why:
@@ -360,7 +359,7 @@ class Reported:
         """Return what of a session may bear something out, and whether it goes on."""
         if not session:
             return [], True
-        reader, hides = self._by.reader, self._by.hides
+        reader, hides = self.by.reader, self.by.hides
         file, transcript = read_session(reader, agent, session)
         shown = recallable(agent, file.path, file.text, hides, transcript=transcript)
         kept_out = unkept([one for one, _ in shown])
@@ -388,7 +387,7 @@ def _judged(told: Told, said: Sequence[Message]) -> Candidate | Dropped:
     section = told.section or pick(text)
     category = CATEGORY_OF[section]
     if reason := _unfit(told.text, quotes=bool(quote)):
-        return Dropped("" if reason in ("private", "secret") else text, reason)
+        return Dropped(text, reason)
     there = [one for one in said if stands(quote, one.text)]
     there = [one for one in there if one.role == "user"] or there
     keys = tuple(key_of(one) for one in there[-1:])

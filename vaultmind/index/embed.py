@@ -74,23 +74,7 @@ def open_embedder(name: str, key_variable: str = "") -> Embedder | None:
     raise BadArgument("index.embedder", name, allowed)
 
 
-class LastQuestion:
-    """What keeps the vector of the last question, since several ask it in turn."""
-
-    _last: tuple[str, Matrix] | None = None
-
-    def embed_query(self, text: str) -> Matrix:
-        """Return the vector of a question."""
-        held = self._last
-        if held is None or held[0] != text:
-            held = self._last = text, self._question(text)
-        return held[1]
-
-    def _question(self, text: str) -> Matrix:
-        raise NotImplementedError
-
-
-class LocalEmbedder(LastQuestion):
+class LocalEmbedder:
     """A bundled model, loaded at the first text.
 
     `use` is the Universal Sentence Encoder: 512 numbers, 16 languages, pure numpy; its
@@ -131,7 +115,8 @@ class LocalEmbedder(LastQuestion):
             rows[hand::hands] = part
         return _unit_rows(rows)
 
-    def _question(self, text: str) -> Matrix:
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question."""
         if self._name == "use":
             vector: Matrix = self.embed([text])[0]
             return vector
@@ -150,7 +135,7 @@ class LocalEmbedder(LastQuestion):
         return self._model
 
 
-class ServedEmbedder(LastQuestion):
+class ServedEmbedder:
     """Implements ports.Embedder over HTTP.
 
     Raises EmbedderAway whenever the server does not give what it should: it is asked again.
@@ -176,7 +161,8 @@ class ServedEmbedder(LastQuestion):
         rows = [self._rows(texts[at : at + BATCH], SECONDS) for at in range(0, len(texts), BATCH)]
         return np.concatenate(rows) if rows else np.empty((0, self.dim), np.float32)
 
-    def _question(self, text: str) -> Matrix:
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question; raises EmbedderAway."""
         vector: Matrix = self._rows([text], QUESTION_SECONDS if self.dim else SECONDS)[0]
         return vector
 

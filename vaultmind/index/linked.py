@@ -204,7 +204,7 @@ Cutter = Callable[[str, str], Sequence[NamedLines]]
 WHAT = "linked folder"
 MAX_BYTES = 1_000_000
 """Of a file: larger ones are made by tools."""
-FOLDER_FORMAT = "4"
+FOLDER_FORMAT = "5"
 """Raise it when the same bytes of a folder would give other chunks, terms, ties or records."""
 TARGET = 600
 """Characters of a chunk of prose or data."""

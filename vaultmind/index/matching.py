@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from bisect import bisect_left
 from collections import defaultdict
@@ -45,25 +44,13 @@ _Tokens = dict[Term, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A telling word of a query, and what of a chunk counts as it."""
-
-    weight: float
-    """What it says: the rarer the more, in a vault of any size."""
-    plain: str
-    """The token as typed; empty for a pair of a script without spaces."""
-    stems: tuple[str, ...]
-    """Of which any will do."""
-    resembling: tuple[str, ...]
-    """Stand-ins of a word that nobody wrote, of which any will do."""
-
-
-@dataclass(frozen=True, slots=True)
 class Match:
     """What the words of a query find among all chunks."""
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[Term, ...]
     """The telling words. Of a long query those that are known: no chunk holds most of a page."""
+    weights: Floats
+    """What each of them says: the rarer the more, in a vault of any size."""
     text: NDArray[np.uint8]
     """Tenths of each telling word that each chunk's text holds, words by chunks; what resembles a
     word may stand in the title, too."""
@@ -77,18 +64,6 @@ class Match:
     """The best of it."""
     exact: Mapping[int, float]
     """Share of the query that an identifier is which a chunk has to the letter."""
-
-    def held(self, slots: Ints) -> Floats:
-        """Return the share of each telling word that chunks hold, words by chunks."""
-        return np.maximum(self.text[:, slots] / np.float32(WHOLE), self.title[:, slots])
-
-    def covered(self, slots: Ints, of: Sequence[bool] | Flags) -> Floats:
-        """Return the share of the weight of some of the telling words that chunks hold."""
-        weights = np.array([one.weight for one in self.wanted]) * np.asarray(of, dtype=np.bool_)
-        total = float(weights.sum())
-        if not total:
-            return np.zeros(len(slots), dtype=np.float32)
-        return np.minimum(1.0, (weights / total) @ self.held(slots)).astype(np.float32)
 
 
 class Matcher:
@@ -117,15 +92,12 @@ class Matcher:
         single = [term for term in counts if not term.stop]
         if len(single) > MAX_TERMS:
             single = [term for term in chosen if term in single] or single[:MAX_TERMS]
-        wanted = tuple(
-            Wanted(
-                math.log1p(columns.living / (counts[term] + 1)),
-                *(term.plain, term.stems, (*alike.get(term, ()), *kin.get(term, ()))),
-            )
-            for term in single or counts
-        )
+        wanted = tuple(single or counts)
+        held = np.array([counts[term] for term in wanted], dtype=np.float32)
+        weights = np.log1p(columns.living / (held + 1))
         exact = self._exact(query, passing)
-        return Match(wanted, *self._held(wanted), plain, passing, best(passing, depth), exact)
+        text, title = self._held(wanted, alike, kin)
+        return Match(wanted, weights, text, title, plain, passing, best(passing, depth), exact)
 
     def bm25(self, wanted: Iterable[Sequence[str]]) -> Floats:
         """Return the BM25 of each chunk for some words, each by all of its stems."""
@@ -134,11 +106,11 @@ class Matcher:
             self._columns.score(stem, total)
         return total
 
-    def _held(self, wanted: Sequence[Wanted]) -> tuple[NDArray[np.uint8], Flags]:
+    def _held(self, wanted: Sequence[Term], *found: _Tokens) -> tuple[NDArray[np.uint8], Flags]:
         text = np.zeros((len(wanted), self._columns.count), dtype=np.uint8)
         title = np.zeros(text.shape, dtype=np.bool_)
         for at, one in enumerate(wanted):
-            for token in one.resembling:
+            for token in chain.from_iterable(some.get(one, ()) for some in found):
                 text[at, self._columns.postings(token)["slot"]] = RESEMBLING_SHARE
             for token in {one.plain, *one.stems}:
                 postings = self._columns.postings(token)

@@ -11,8 +11,8 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -201,64 +201,44 @@ def meant(named: Iterable[str], target: str, source: str) -> str:
 
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t\r]*\n)+")
 _FENCED = re.compile(r"(?ms)^[ \t]*(`{3,}|~{3,})[^\n]*$.*?(?:^[ \t]*\1[^\n]*$|\Z)")
-_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'»”)\]]*\s+|[。！？]+|\n")
-_SPACE = re.compile(r"\s+")
+_SMALLER_ENDS = (
+    re.compile(r"(?<![.!?…])[.!?…]+[\"'»”)\]]*\s+|[。！？]+|\n"),
+    re.compile(r"\s+"),
+)
+"""Of sentences and lines, and of words."""
 
 
 def split(text: str, span: Span, target: int) -> list[Span]:
     """Return the spans that a text is cut into, without overlap, in order, none of them blank.
 
-    It is cut between paragraphs, then sentences, then words. Pieces are filled up to `target`
-    characters; only what has no space in it is longer than one and a half. A short rest joins the
-    piece before it.
+    Each is cut after so many characters at most, where the last paragraph, else the last sentence,
+    else the last word ends; a rest of up to one and a half of them stays whole.
     """
-    most = target + target // 2
-    if span[1] - span[0] <= most:
-        return [span] if text[span[0] : span[1]].strip() else []
+    start, stop = span
     fences = [match.span() for match in _FENCED.finditer(text, *span)]
-    ends = (match.span() for match in _PARAGRAPH_END.finditer(text, *span))
-    ends = (one for one in ends if not any(start < one[0] < end for start, end in fences))
     pieces: list[Span] = []
-    for paragraph in _between(text, span, ends):
-        for start, end in _atoms(text, paragraph, most, (_SENTENCE_END, _SPACE)):
-            if pieces and end - pieces[-1][0] <= target:
-                pieces[-1] = (pieces[-1][0], end)
-            else:
-                pieces.append((start, end))
-    if len(pieces) > 1 and pieces[-1][1] - pieces[-1][0] < target // 4:
-        rest = pieces.pop()
-        pieces[-1] = (pieces[-1][0], rest[1])
-    return pieces
-
-
-def _atoms(text: str, span: Span, most: int, marks: Sequence[re.Pattern[str]]) -> Iterator[Span]:
-    """Yield a span whole, or in parts at the first of some marks that is needed."""
-    if span[1] - span[0] <= most:
-        yield span
-    elif marks:
-        for part in _between(
-            text, span, (match.span() for match in marks[0].finditer(text, *span))
-        ):
-            yield from _atoms(text, part, most, marks[1:])
-    else:
-        yield from ((at, min(at + most, span[1])) for at in range(*span, most))
-
-
-def _between(text: str, span: Span, ends: Iterable[Span]) -> Iterator[Span]:
-    """Yield what lies between the ends of marks, blanks trimmed away."""
-    start = span[0]
-    for _, end in (*ends, (span[1], span[1])):
-        piece = text[start:end]
-        if piece.strip():
-            first = start + len(piece) - len(piece.lstrip())
-            yield first, first + len(piece.strip())
+    while start < stop:
+        end = stop if stop - start <= target + target // 2 else start + target
+        if end < stop:
+            window = (text, start + target // 4, end)
+            paragraphs = [
+                match.end()
+                for match in _PARAGRAPH_END.finditer(*window)
+                if not any(opens < match.start() < closes for opens, closes in fences)
+            ]
+            others = ([match.end() for match in mark.finditer(*window)] for mark in _SMALLER_ENDS)
+            end = next(filter(None, (paragraphs, *others)), [end])[-1]
+        if said := text[start:end].strip():
+            first = text.index(said, start)
+            pieces.append((first, first + len(said)))
         start = end
+    return pieces
 
 
 # --- notes and summaries ------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Section:
     """A heading with its own text (start to own_end) and what lies below it (to end)."""
 
@@ -267,19 +247,8 @@ class _Section:
     start: int
     own_end: int
     end: int
-    above: list[_Section]
+    above: tuple[_Section, ...]
     """The sections from the top down to the one that it stands in."""
-    children: list[_Section] = field(default_factory=list)
-
-    @property
-    def heading(self) -> str:
-        """Return the heading as it is shown."""
-        return " ".join(MARKUP.sub(r"\1\2", COMMENT.sub("", self.raw)).split())
-
-
-_Piece = tuple[_Section, Span, bool]
-"""What becomes one chunk or, if it is long, several; and whether it is a heading and nothing else:
-such a one always joins the next."""
 
 
 def chunk_note(path: str, text: str) -> Chunked:
@@ -289,7 +258,7 @@ def chunk_note(path: str, text: str) -> Chunked:
     lang = detect(text[note.body_start :])
     chunks = [
         _section_chunk(text, note, title, section, span)
-        for section, whole, _ in _pieces(_sections(note, text)[0], text)
+        for section, whole, _ in _pieces(note, text)
         for span in split(text, whole, TARGET)
     ]
     tags = tuple(dict.fromkeys(tag.casefold() for tag in note.tags))
@@ -332,45 +301,46 @@ def chunk_summary(path: str, text: str) -> Chunked:
 
 def _sections(note: Note, text: str) -> list[_Section]:
     """Return the note's sections in order; the first is what stands above all headings."""
-    size = len(text)
-    every = [_Section(0, "", note.body_start, size, size, [])]
-    open_sections = every[:]
-    for heading in note.headings:
-        open_sections[-1].own_end = heading.start
-        while open_sections[-1].level >= heading.level:
-            open_sections.pop().end = heading.start
-        place = (heading.level, heading.text, heading.start, size, size)
-        section = _Section(*place, open_sections[:])
-        open_sections[-1].children.append(section)
-        open_sections.append(section)
-        every.append(section)
-    return every
+    heads = [(0, "", note.body_start), *((one.level, one.text, one.start) for one in note.headings)]
+    found: list[_Section] = []
+    above: tuple[_Section, ...] = ()
+    for at, (level, raw, start) in enumerate(heads):
+        above = tuple(one for one in above if one.level < level)
+        later = range(at + 1, len(heads))
+        own_end = heads[at + 1][2] if later else len(text)
+        end = next((heads[one][2] for one in later if heads[one][0] <= level), len(text))
+        found.append(_Section(level, raw, start, own_end, end, above))
+        above += (found[-1],)
+    return found
 
 
-def _pieces(section: _Section, text: str) -> Iterator[_Piece]:
-    """Yield a section whole where it is short enough, else its own text, then its children.
+def _pieces(note: Note, text: str) -> list[tuple[_Section, Span, bool]]:
+    """Return what becomes one chunk or, if it is long, several: a section with all below it where
+    that is short enough, else its own text. And whether it is a heading and nothing else.
 
-    A small piece joins the next, under the lower heading of parent and child.
+    Such a one joins the next, and so does a small piece, under the lower heading of parent and
+    child.
     """
-    if section.end - section.start <= WHOLE or not section.children:
-        yield section, (section.start, section.end), False
-        return
-    own = text[section.start : section.own_end].strip()
-    bare = "\n" not in own and own.lstrip("# ").startswith(section.raw)
-    held, (start, end) = section, (section.start, section.own_end)
-    for below, span, is_bare in (piece for one in section.children for piece in _pieces(one, text)):
-        if bare or (end - start < SMALL and span[1] - start <= TARGET):
-            held = below if any(one is held for one in (*below.above, below)) else held
+    found: list[tuple[_Section, Span, bool]] = []
+    for one in _sections(note, text):
+        held, (start, end), is_bare = found[-1] if found else (one, (0, 0), False)
+        if one.start < end:
+            continue
+        stop = one.end if one.end - one.start <= WHOLE else one.own_end
+        if is_bare or (0 < end - start < SMALL and stop - start <= TARGET):
+            held = one if held in one.above else held
+            found.pop()
         else:
-            yield held, (start, end), bare
-            held, start = below, span[0]
-        end, bare = span[1], is_bare
-    yield held, (start, end), bare
+            held, start = one, one.start
+        own = text[one.start : stop].strip()
+        is_bare = stop < one.end and "\n" not in own and own.lstrip("# ").startswith(one.raw)
+        found.append((held, (start, stop), is_bare))
+    return found
 
 
 def _section_chunk(text: str, note: Note, title: str, section: _Section, span: Span) -> Chunk:
-    headings = [one.heading for one in (*section.above, section) if one.raw]
-    headings = [one for one in headings if one]
+    raw = (MARKUP.sub(r"\1\2", COMMENT.sub("", one.raw)) for one in (*section.above, section))
+    headings = [" ".join(one.split()) for one in raw if one.strip()]
     shown = TITLE_JOINT.join([title, *(headings[1:] if headings[:1] == [title] else headings)])
     said = uncommented(text, span, note.tree.comments)
     return new_chunk(shown, said, span, heading_anchor(section.raw))
@@ -380,7 +350,7 @@ def _with_properties(chunks: list[Chunk], note: Note, title: str) -> list[Chunk]
     """Return chunks, the properties before the first or on their own."""
     lines = []
     for key, value in note.properties.items():
-        shown = _value_text(value)
+        shown = value_text(value)
         if shown and key.lower() not in _UNSHOWN and shown != note.title_property:
             lines.append(f"{key}: {shown}"[:_MAX_PROPERTY])
     properties = "\n".join(lines)
@@ -391,11 +361,12 @@ def _with_properties(chunks: list[Chunk], note: Note, title: str) -> list[Chunk]
     return [new_chunk(title, properties, (0, note.body_start)), *chunks]
 
 
-def _value_text(value: object) -> str:
+def value_text(value: object) -> str:
+    """Return a property's value in one line."""
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
+        return ", ".join(f"{key} {value_text(item)}" for key, item in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(filter(None, map(_value_text, value)))
+        return ", ".join(filter(None, map(value_text, value)))
     return " ".join(str(value).split()) if value is not None else ""
 
 

@@ -101,7 +101,7 @@ class Scene:
         """Of each row: 1 if the query names who said it, -1 if it names somebody else here."""
         forms = {form for one in called if called[one] > 0 for form in _forms(one)}
         is_name = [not forms.isdisjoint((one.plain, *one.stems)) for one in match.wanted]
-        self.weights = np.array([one.weight for one in match.wanted], dtype=np.float32)
+        self.weights = match.weights
         """Of the telling words: how rare each is here."""
         self.subject = self.weights * ~np.array(is_name, dtype=np.bool_)
         """The same without the names of those who speak."""
@@ -114,7 +114,7 @@ class Scene:
         if any(is_name):
             others = [one for one, named in zip(match.wanted, is_name, strict=True) if not named]
             topic = matcher.bm25(one.stems for one in others)[self.slots]
-        covered = _covered(np.maximum(self.held[: self.count], self.titled), self.subject)
+        covered = covered_by(np.maximum(self.held[: self.count], self.titled), self.subject)
         self.covered = covered
         """Share of the subject that each candidate holds."""
         self.trust = np.float32(min(1.0, float(covered.max(initial=0.0)) / SURE))
@@ -207,13 +207,13 @@ def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
         yield name, column[: scene.count]
         yield f"{name}_rank", _by_rank(column[: scene.count]) * scene.trust
     yield "subject", scene.covered
-    yield "coverage", _covered(own, scene.weights)
+    yield "coverage", covered_by(own, scene.weights)
     yield "exact", scene.exact
-    yield "title", _covered(scene.titled, scene.weights)
+    yield "title", covered_by(scene.titled, scene.weights)
     padded = np.concatenate([held, np.zeros((1, held.shape[1]), np.float32)])
     window = np.maximum(scene.titled, padded[scene.beside].max(axis=1))
     window = np.maximum(window, own)
-    yield "subject_around_two", _covered(window, scene.subject)
+    yield "subject_around_two", covered_by(window, scene.subject)
     before = scene.beside[:, _BEFORE]
     asked = _taken(_flag(scene.columns.rows["flags"][scene.slots], said.HAS_QUESTION), before)
     yield "answers_topic", asked * _taken(scene.topic, before)
@@ -221,7 +221,7 @@ def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
     united = np.zeros((int(scene.place.max()) + 1, held.shape[1]), np.float32)
     np.maximum.at(united, scene.place, held)
     np.maximum.at(united, here, scene.titled)
-    yield "whole_subject", _covered(united, scene.subject)[here]
+    yield "whole_subject", covered_by(united, scene.subject)[here]
 
 
 def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
@@ -291,8 +291,8 @@ def _by_rank(values: Floats) -> Floats:
     return np.where(values > 0, ranks, np.float32(0.0))
 
 
-def _covered(held: Floats, weights: Floats) -> Floats:
-    """Return the share of the words' weight that is held."""
+def covered_by(held: Floats, weights: Floats) -> Floats:
+    """Return the share of the words' weight that each row holds."""
     total = float(weights.sum())
     return held @ (weights / total) if total else np.zeros(len(held), np.float32)
 

@@ -26,7 +26,8 @@ Around = Callable[[Chunk], Sequence[Chunk]]
 """Returns the chunks around one in its file, in order, itself among them."""
 
 
-class Ranked(NamedTuple):
+@dataclass(slots=True)
+class Ranked:
     """A candidate that may be shown and is good enough, in its place among the others."""
 
     chunk: Chunk
@@ -34,6 +35,8 @@ class Ranked(NamedTuple):
     """How much of the query it answers: see `search`."""
     parts: dict[str, float]
     reasons: Callable[[], tuple[Reason, ...]]
+    also: list[Chunk] = field(default_factory=list)
+    """Where else the same stands."""
 
 
 class Answered(NamedTuple):
@@ -46,14 +49,6 @@ class Answered(NamedTuple):
     """Where to go on; None at the end."""
     paths: frozenset[str] = frozenset()
     """Files that the hits show or name: they must stand on disk as they are indexed."""
-
-
-@dataclass(slots=True)
-class Place:
-    """What becomes one hit, and where else the same stands."""
-
-    best: Ranked
-    also: list[Chunk] = field(default_factory=list)
 
 
 def answer(
@@ -70,23 +65,22 @@ def answer(
     page = found[request.offset : request.offset + request.limit]
     told: list[tuple[str, str, int]] = []
     for place in page:  # a title is cleaned with its text: it may announce what the text holds
-        chunk = place.best.chunk
+        chunk = place.chunk
         title, _, text = mask(f"{chunk.title}\n{chunk.text}").text.partition("\n")
         told.append((title, text, tokens.count(text)))
         if sum(min(cost, LEAST_TOKENS) for *_, cost in told) > request.max_tokens:
             break
     given = shares([cost for *_, cost in told], request.max_tokens)
     shown, left = page[: len(given)], request.max_tokens
-    about = sought(request.query, {place.best.chunk.lang for place in shown})
+    about = sought(request.query, {place.chunk.lang for place in shown})
     hits = []
     for place, (title, text, _), most in zip(shown, told, given, strict=False):
-        best = place.best
-        part = passage(text, about, best.chunk.lang, most)
+        part = passage(text, about, place.chunk.lang, most)
         left -= tokens.count(part)
         also = tuple(dict.fromkeys(f"{one.path}{one.anchor}" for one in place.also))
-        hit = hit_of(best.chunk, title, part, best.score)
-        cut, why = part != text, best.reasons()
-        hits.append(replace(hit, parts=best.parts, truncated=cut, also=also, why=why))
+        hit = hit_of(place.chunk, title, part, place.score)
+        cut, why = part != text, place.reasons()
+        hits.append(replace(hit, parts=place.parts, truncated=cut, also=also, why=why))
     known = {(hit.path, hit.anchor) for hit in hits}
 
     def is_seen(chunk: Chunk) -> bool:
@@ -94,7 +88,7 @@ def answer(
         return (chunk.path, chunk.anchor) not in known and shows(chunk)
 
     for at, place in enumerate(() if request.apart else shown):
-        if (chunk := place.best.chunk).kind == "message":
+        if (chunk := place.chunk).kind == "message":
             most = min(left // 2, BESIDE_TOKENS)
             near = around(chunk)
             before = _beside(chunk, near[::-1], most, is_seen)
@@ -102,19 +96,19 @@ def answer(
             left -= tokens.count(before) + tokens.count(after)
             hits[at] = replace(hits[at], before=before, after=after)
     end = request.offset + len(hits)
-    named = (chunk.path for place in shown for chunk in (place.best.chunk, *place.also))
+    named = (chunk.path for place in shown for chunk in (place.chunk, *place.also))
     following = end if end < len(found) else None
     return Answered(tuple(hits), len(page) - len(hits), following, frozenset(named))
 
 
-def places(ranked: Iterable[Ranked], request: SearchRequest) -> list[Place]:
+def places(ranked: Iterable[Ranked], request: SearchRequest) -> list[Ranked]:
     """Return the places down to the end of the asked page, and the first of the next.
 
     What says the same word for word is one; what another agent knows, or a note of another day, is
     another thing all the same. A brain is a list: each fact of it is a hit, however many there are.
     """
-    found: list[Place] = []
-    said: dict[tuple[str, ...], Place] = {}
+    found: list[Ranked] = []
+    said: dict[tuple[str, ...], Ranked] = {}
     counts: Counter[str] = Counter()
     for item in ranked:
         chunk = item.chunk
@@ -126,11 +120,11 @@ def places(ranked: Iterable[Ranked], request: SearchRequest) -> list[Place]:
                 continue
         if chunk.kind == "fact" or counts[chunk.path] < request.per_note:
             counts[chunk.path] += 1
-            found.append(Place(item))
+            found.append(item)
             if len(found) > request.offset + request.limit:
                 break
             if not request.apart:
-                said[same] = found[-1]
+                said[same] = item
     return found
 
 

@@ -82,17 +82,16 @@ class Candidates:
         self, scene: rank.Scene, model: Model, telling: Sequence[bool], *, listing: bool
     ) -> None:
         """Take which words do not only say when; `listing`: there are none of them."""
-        match, (self.names, features) = scene.found.match, rank.features_of(scene)
+        self.names, features = rank.features_of(scene)
         self.model = rank.weights_of(model, self.names)
         """The weights of the features."""
         ranks = features @ self.model
         rowids = scene.columns.rows["rowid"][scene.slots[: scene.count]]
         order = rank.order_of(ranks, scene.exact, rowids)
-        slots = scene.slots[order]
         self.rowids: list[int] = rowids[order].tolist()
         self.ranks, self.features = ranks[order], features[order]
         """The ranker's scores, and what they are made of; those of two queries do not compare."""
-        self.bm25 = match.scores[slots]
+        self.bm25 = scene.found.match.scores[scene.slots[order]]
         self.closeness: Floats = np.full(len(order), np.nan, dtype=np.float32)
         """In meaning, on the embedder's scale: 0 unrelated, 1 says the same; NaN without."""
         if scene.closeness is not None:
@@ -102,15 +101,16 @@ class Candidates:
         """How near each is to the time that the query names."""
         self.embedder = scene.columns.embedder if scene.found.vector is not None else ""
         """The id of that by which meaning was looked for; empty for none."""
-        self.held, self.weights = match.held(slots).T, scene.weights
+        held = np.maximum(scene.held[: scene.count], scene.titled)
+        self.held, self.weights = held[order], scene.weights
         """Share of each telling word that each holds, rows by words; and what each word says."""
-        self.covered = match.covered(slots, [True] * len(telling))
+        self.covered = rank.covered_by(self.held, self.weights)
         """Share of the query that each answers by its words: those that only say when are answered
         by whatever is of that time."""
         self.outside = False
         """Whether the query names a time for certain, and nothing that was found is of it."""
         if named := scene.found.named:
-            timeless = match.covered(slots, telling)
+            timeless = rank.covered_by(self.held, self.weights * np.asarray(telling))
             of_it = self.when * (TIME_SHARE + (1.0 - TIME_SHARE) * timeless)
             covered = np.maximum(self.covered, np.maximum(of_it, OUT_OF_TIME * timeless))
             self.covered = np.maximum(covered, IN_TIME) if listing else covered

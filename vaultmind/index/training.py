@@ -8,7 +8,8 @@ pulled to it rather than to nothing, so that a few lessons move a good model onl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +17,9 @@ from numpy.typing import NDArray
 
 from vaultmind.index.columns import Floats
 
-STEPS = 30
+STEPS = 60
 ENOUGH = 1e-6
-_SMALLEST_STEP = 1e-4
 _Doubles = NDArray[np.float64]
-_Point = tuple[float, _Doubles, _Doubles]
-"""The loss at some weights, its gradient and its Hessian."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,8 @@ def train(
     each = np.repeat(weight, sizes)
     begin = np.zeros(len(spread)) if prior is None else prior.astype(np.float64) * spread
 
-    def at(w: _Doubles) -> _Point:
+    def at(w: _Doubles) -> tuple[float, _Doubles, _Doubles]:
+        """Return the loss at some weights, its gradient and its Hessian."""
         scores = (x @ w.astype(np.float32)).astype(np.float64)
         odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
         chances = odds / np.repeat(np.add.reduceat(odds, starts), sizes)
@@ -71,19 +70,13 @@ def train(
         )
         return loss, slope, curve + l2 * np.eye(len(w))
 
-    return (_minimum(at, begin) / spread).astype(np.float32), spread.astype(np.float32)
-
-
-def _minimum(at: Callable[[_Doubles], _Point], w: _Doubles) -> _Doubles:
-    """Return where the loss is least, from some weights on, by Newton's method."""
-    loss, slope, curve = at(w)
+    least, best, w = math.inf, begin, begin
     for _ in range(STEPS):
-        step, share = np.linalg.solve(curve, slope), 1.0
-        there = at(w - step)
-        while there[0] > loss and share > _SMALLEST_STEP:
-            share /= 2
-            there = at(w - share * step)
-        if loss - there[0] < ENOUGH:
+        loss, slope, curve = at(w)
+        if loss > least:  # too far
+            w = (w + best) / 2
+        elif least - loss < ENOUGH:
             break
-        w, (loss, slope, curve) = w - share * step, there
-    return w
+        else:
+            least, best, w = loss, w, w - np.linalg.solve(curve, slope)
+    return (best / spread).astype(np.float32), spread.astype(np.float32)

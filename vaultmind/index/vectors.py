@@ -66,14 +66,12 @@ class ChromaStore:
         digest = hashlib.sha256(str(root).encode()).hexdigest()[:12]
         self._prefix = f"vaultmind-{digest}-" if url else ""
 
-    def open(self, embedder: str, *, fresh: bool = False) -> None:
+    def open(self, embedder: str) -> None:
         """Open what holds an embedder's vectors; an empty store where it is damaged or missing.
 
-        `fresh` throws everything away. Raises StoreBroken.
+        Raises StoreBroken.
         """
         self.close()
-        if fresh:
-            self.destroy()
         for one in self._root.glob(f"*/{_IN_USE}"):  # of a process that was killed
             shutil.rmtree(one.parent, ignore_errors=True)
         failure = ""
@@ -192,10 +190,12 @@ class Vectors:
         """The embedder whose vectors are searched."""
         self._is_away = False
         """Whether the embedder does not answer."""
+        self._question: tuple[Any, Floats | None] = (), None
+        """The last one, and its vector."""
         self._storing = threading.Lock()
         self._stored: set[bytes] | None = None
         """What Chroma holds; None: it is to be opened and compared with the cache."""
-        self._is_store_broken = self._stopping = False
+        self._stopping = False
         self._failures = 0
         self._wanted, self._done = 0, -1
         self._wake = threading.Event()
@@ -233,14 +233,21 @@ class Vectors:
         return str(getattr(self._opened, "sends_to", ""))
 
     def query_vector(self, query: str) -> Floats | None:
-        """Return a question's vector, shape (dim,); None while vectors cannot be searched."""
-        if (embedder := self.embedder) is not None:
-            try:
-                return embedder.embed_query(query)
-            except Exception as error:  # a model raises what it likes; words still find
-                self._note_failure(EmbedderAway(f"{error}"))
-                self.wake()
-        return None
+        """Return a question's vector, shape (dim,); None while vectors cannot be searched.
+
+        That of the last question is kept, since several ask it in turn.
+        """
+        if (embedder := self.embedder) is None:
+            return None
+        asked = embedder.id, query
+        try:
+            if (held := self._question)[0] != asked:
+                held = self._question = asked, embedder.embed_query(query)
+            return held[1]
+        except Exception as error:  # a model raises what it likes; words still find
+            self._note_failure(EmbedderAway(f"{error}"))
+            self.wake()
+            return None
 
     def closeness(self, path: str, query: str) -> Closeness | None:
         """Return how near the pieces of a session's messages are in meaning to a question.
@@ -322,7 +329,9 @@ class Vectors:
         elif isinstance(error, IndexUnavailable):
             self.note = f"{error} New vectors wait."
         else:
-            self._is_store_broken, self._stored = True, None
+            self._stored = None
+            with suppress(Exception):  # it is begun anew, and what cannot be removed is told then
+                self._store.destroy()
             self.note = f"The vector store failed ({error}). It is filled again from the cache."
         log.warning("vectors: %s", self.note, exc_info=error)
 
@@ -388,10 +397,11 @@ class Vectors:
         """Bring Chroma to what the cache holds: at opening, after a loss, and of late."""
         cached = self._cached(embedder)
         if self._stored is None:
-            self._store.open(embedder.id, fresh=self._is_store_broken)
+            self._store.open(embedder.id)
             self._stored = {bytes.fromhex(name) for name in self._store.names()}
         if self._stored - cached:  # Chroma never uses a place again: begun anew it is smaller
-            self._store.open(embedder.id, fresh=True)
+            self._store.destroy()
+            self._store.open(embedder.id)
             self._stored = set()
         left = sorted(cached - self._stored)
         for at in range(0, len(left), BATCH):
@@ -408,7 +418,6 @@ class Vectors:
                 self._store.add([key.hex() for key in rows], vectors)
                 self._stored.update(rows)
         blank_freed_memory(False)
-        self._is_store_broken = False
 
     def _cached(self, embedder: Embedder) -> set[bytes]:
         """Return the keys of the cached vectors, without orphans once there are many of them."""

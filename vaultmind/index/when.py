@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
+from functools import partial
 
 from vaultmind.errors import BadArgument
-from vaultmind.index.when_rules import DAY, WEEK, WORDS, Span, find_times
-from vaultmind.index.when_words import LANGUAGES
+from vaultmind.index.when_rules import DAY, LANGUAGES, OPENERS, STEPS, Lexicon, Node, read_words
 from vaultmind.index.words import fold
 
+MAX_SPANS = 12
+"""Times of one text; a timetable of a hundred days is about none of them."""
+_SENTENCE_END = re.compile(r"[.!?\n]\s")
+_SENTENCE = 300
+"""Characters either way in which a time's sentence is looked for."""
+WORDS = re.compile(r"[^\W_]+")
 MAX_CHARACTERS = 20_000
 """Characters of a text that are read: a longer message is a pasted file."""
 OPEN_SCALE = timedelta(days=30)
@@ -35,6 +41,64 @@ _COMES_AGAIN = re.compile(
 _HOURS = re.compile(r"\b(?:hour|minute|godzin|minut|час|минут)", re.IGNORECASE)
 """Hours are over before anybody reads the fact."""
 _DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a time expression means: from `start` up to, and without, `end`."""
+
+    start: datetime | None
+    """None: it has no beginning ("before Christmas")."""
+    end: datetime | None
+    """None: it has no end ("since March")."""
+    text: str
+    """The words that say so, as they stand in the text."""
+    explicit: bool
+    """Whether nothing was guessed: no year, no weekday's week, no "some", no "late"."""
+
+
+def find_times(
+    text: str, language: str, base: datetime, *, told: bool = False, led: bool = False
+) -> tuple[Span, ...]:
+    """Return the times of a text. `told`: it is told, not asked; `led`: as if "on" stood first."""
+    lexicon, nodes = read_words(text, language)
+    nodes = [Node(0, 0, {"at": True}), *nodes] if led and nodes else nodes
+    is_ahead = partial(_is_ahead, lexicon, text, told)
+    for rules in STEPS if nodes else ():
+        nodes = rules.apply(nodes, base.date(), is_ahead)
+    found = [_span(nodes, at, text, base) for at, node in enumerate(nodes) if "time" in node.kinds]
+    return tuple(dict.fromkeys(found))[:MAX_SPANS]
+
+
+def _is_ahead(lexicon: Lexicon, text: str, told: bool, start: int, end: int) -> bool:
+    """Tell whether a time without a year or a week is one to come.
+
+    People ask about what was. In a message it is said by the sentence: "I will", "I moved".
+    One that says neither ("the deadline is 12 May") is of what is to come.
+    """
+    first = max(0, start - _SENTENCE)
+    before = max((one.end() for one in _SENTENCE_END.finditer(text, first, start)), default=first)
+    stop = _SENTENCE_END.search(text, end, end + _SENTENCE)
+    sentence = text[before : stop.start() if stop else end + _SENTENCE].lower()
+    is_future = lexicon.future.search(fold(sentence)) is not None
+    return is_future or (told and not lexicon.past.search(sentence))
+
+
+def _span(nodes: list[Node], at: int, text: str, base: datetime) -> Span:
+    """Return what the time of a node means, and its words with the "in" before them."""
+    node, before = nodes[at], nodes[max(0, at - 1)]
+    first = before if "at" in before.kinds else node
+    stretch = node.kinds["time"]
+    start, end = (
+        datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
+    )
+    ends = {"since": (start, None), "after": (end, None), "before": (None, start),
+            "until": (None, end)}  # fmt: skip
+    opened = next((ends[name] for name in OPENERS if name in node.kinds), (start, end))
+    return Span(*opened, text[first.start : node.end].strip(), stretch.sure)
+
+
+# --- what a question, a message or a filter means ------------------------------------------
 
 
 def spans(query: str, language: str, base: datetime) -> tuple[Span, ...]:
@@ -97,7 +161,7 @@ def with_dates(text: str, said: datetime) -> str:
 def _days_of(span: Span) -> str:
     """Return the days that a span means, or the end that it names where it is open."""
     first, last = span.start or span.end, span.end or span.start
-    if first is None or last is None or (last - first > WEEK and not span.explicit):
+    if first is None or last is None or (last - first > 7 * DAY and not span.explicit):
         return ""
     start = first if span.start else first - DAY
     end = last - DAY if span.start and span.end else start

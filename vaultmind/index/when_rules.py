@@ -9,31 +9,172 @@ time ("early", "the day after", "since") and between two of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
-from functools import partial
+from datetime import date, timedelta
+from functools import cache, lru_cache, partial
+from itertools import accumulate
 from typing import Any
 
 from dateutil.easter import easter
 from dateutil.relativedelta import relativedelta
 
-from vaultmind.index.when_words import (
-    LAST_DAY,
-    OPENERS,
-    SEASONS,
-    TELLING,
-    THIRDS,
-    Lexicon,
-    Node,
-    read_words,
-)
 from vaultmind.index.words import fold
+from vaultmind.tables import table
+
+LANGUAGES = ("en", "pl", "ru", "de", "es", "fr")
+"""Languages whose words of time are known."""
+LAST_DAY = 31
+_NUMBER_DIGITS = 3
+
+
+SEASONS = (
+    *("spring", "summer", "autumn", "winter"), "christmas", "newyear", "easter", "thanksgiving",
+)  # fmt: skip
+_VALUES: dict[str, Sequence[Any]] = {
+    "month": range(1, 13), "ordinal": (*range(1, 21), 30), "weekday": range(7), "season": SEASONS,
+    "day": range(-2, 3), "shift": range(-2, 2), "shift_after": range(-2, 2), "unit": "hdwmqy",
+    "number": (*range(1, 13), 15, 20, 30),
+}  # fmt: skip
+"""What the entries of a list stand for; a kind without values is one pattern."""
+TELLING = frozenset(
+    {"unit", "month", "maybe_month", "weekday", "season", "maybe_season", "day", "weekend",
+     "quarter", "code", "year", "date"}
+)  # fmt: skip
+"""Kinds of which a text has one if it says a time."""
+OPENERS = ("since", "after", "before", "until")
+THIRDS = ("early", "middle", "late")
+_FORM_END = re.compile(r"\|(?![^(]*\))")
+"""A bar between two forms, not inside one."""
+_TOKEN = re.compile(
+    r"(?P<date>(?<![\d/.-])(?:\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d)(?:T[\d:.]+Z?)?(?![/-]?\d)"
+    r"|(?<![\d/.-])(?:19|20)\d\d-\d\d(?![/.-]?\d)"
+    r"|(?<![\d/.-])(?:\d\d?\.\d\d?\.\d{4}|\d\d?/\d\d?/\d{4}|\d\d?-\d\d?-\d{4})(?![/-]?\d))"
+    r"|(?P<name>\w+_\w*|_\w+)"
+    r"|(?P<code>(?<!\w)[qt][1-4](?!\w)|(?<!\w)h[12](?!\w))"
+    r"|(?P<year>(?<![\d.,:/])(?:19|20)\d\d(?![.,:/-]?\d))"
+    r"|(?P<number>\d+)|(?P<word>[^\W\d_]+)|(?P<dash>[-–—])|(?P<dot>\.(?=\s?\w))|(?P<comma>,)"
+    r"|(?P<stop>[^\w\s])",
+    re.IGNORECASE,
+)
+_INSIDE = re.compile(r"(?<=[^\W\d_])['’-](?=\w)|(?<=\d)['’-](?=[^\W\d_])")
+"""Apostrophes and hyphens inside words, which only part them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A word of a text, or a time that rules have read; its kinds, and what it means as each."""
+
+    start: int
+    end: int
+    kinds: Mapping[str, Any]
+
+
+class Lexicon:
+    """The words of time of a language; of one that is not known none, only figures."""
+
+    def __init__(self, language: str, table: Mapping[str, str]) -> None:
+        self.language = language
+        past, future = table.get("past", "(?!)"), fold(table.get("future", "(?!)"))
+        self.past, self.future = (re.compile(rf"(?<!\w)(?:{one})(?!\w)") for one in (past, future))
+        self._entries = [
+            (kind, value, re.compile(entry))
+            for kind in table.keys() - {"past", "future"}
+            for value, entry in zip(
+                _VALUES.get(kind, (None,)), fold(table[kind]).replace(r"\w", "[^_]").split(),
+                strict=False,
+            )
+        ]  # fmt: skip
+        patterns = [entry.pattern for *_, entry in self._entries]
+        self._any = re.compile("|".join(patterns) or "(?!)")
+        forms = (form for pattern in patterns for form in _FORM_END.split(pattern))
+        phrases = sorted((form for form in forms if "_" in form), key=len, reverse=True)
+        self.phrases = re.compile(rf"(?<![^_])(?:{'|'.join(phrases) or '(?!)'})(?![^_])")
+        self.kinds = lru_cache(maxsize=20_000)(self._kinds)
+
+    def _kinds(self, word: str) -> dict[str, Any]:
+        """Return what a folded word, or words joined by `_`, may be."""
+        if not self._any.fullmatch(word):
+            return {}
+        found = {kind: word if value is None else value
+                 for kind, value, entry in self._entries if entry.fullmatch(word)}  # fmt: skip
+        if "noise" in found:
+            return {}
+        if not found.keys().isdisjoint((*OPENERS, *THIRDS)):
+            found["at"] = True
+        if "unit" in found:
+            found[f"unit_{found['unit']}"] = found["unit"]
+        found[f"in_{self.language}"] = True
+        return found
+
+
+@cache
+def _lexicon(language: str) -> Lexicon:
+    tables = table(__file__, "when.toml")
+    return Lexicon(language, tables.get(language, {}))
+
+
+def read_words(text: str, language: str) -> tuple[Lexicon, list[Node]]:
+    """Return the nodes of a text, none where it says no time, and the words they were read by."""
+    tokens = [(match, fold(match[0])) for match in _TOKEN.finditer(_INSIDE.sub(" ", text))]
+    words = [word for _, word in tokens]
+
+    def telling(lexicon: Lexicon) -> int:
+        return sum(not TELLING.isdisjoint(lexicon.kinds(word)) for word in set(words))
+
+    lexicon = _lexicon(language) if language else max(map(_lexicon, LANGUAGES), key=telling)
+    starts = accumulate((len(word) + 1 for word in words), initial=0)
+    at = {start: number for number, start in enumerate(starts)}
+    nodes, done = [], 0
+    for phrase in lexicon.phrases.finditer("_".join(words)):
+        first, last = at.get(phrase.start()), at.get(phrase.end() + 1)
+        if first is None or last is None:  # inside a name like `x_last_night`
+            continue
+        nodes += [_node(*token, text, lexicon) for token in tokens[done:first]]
+        ends = tokens[first][0].start(), tokens[last - 1][0].end()
+        nodes.append(Node(*ends, lexicon.kinds(phrase[0])))
+        done = last
+    nodes += [_node(*token, text, lexicon) for token in tokens[done:]]
+    says_time = any(not TELLING.isdisjoint(node.kinds) for node in nodes)
+    return lexicon, nodes if says_time else []
+
+
+def _node(match: re.Match[str], word: str, text: str, lexicon: Lexicon) -> Node:
+    start, end = match.span()
+    kind = match.lastgroup or ""
+    kinds: dict[str, Any] = {kind: int(word) if kind == "year" else word}
+    if kind == "word":
+        kinds = _without_names(lexicon.kinds(word), start, text, lexicon.language)
+    elif kind == "date":
+        kinds[f"in_{lexicon.language}"] = True
+    elif kind == "number":
+        kinds = {"number": int(word)} if len(word) <= _NUMBER_DIGITS else {}
+        if 0 < int(word) <= LAST_DAY:
+            kinds["date_day"] = int(word)
+    return Node(start, end, kinds)
+
+
+def _without_names(kinds: dict[str, Any], start: int, text: str, language: str) -> dict[str, Any]:
+    """Return the kinds of a word; a month or season that is a name here only may be one."""
+    is_name, before = text[start].isupper(), text[:start]
+    if "unsure" in kinds:
+        kind = "month"
+        if language in ("en", "de"):  # whose months have capitals
+            is_name = not (is_name or before.lower().endswith(("in ", "since ")) or text.islower())
+    else:
+        kind = "season"
+        starts = not before.strip() or before.rstrip()[-1] in '.!?¿¡«"„“(\n'
+        is_name &= kinds.get(kind) in SEASONS[:4] and language != "de" and not starts
+    if not is_name:
+        return kinds
+    return {f"maybe_{kind}": kinds[kind]} | {k: v for k, v in kinds.items() if not k.endswith(kind)}
+
+
+# --- rules over kinds of words ------------------------------------------------------------
 
 FIRST_YEAR, YEARS_AHEAD = 1900, 30
-MAX_SPANS = 12
-"""Times of one text; a timetable of a hundred days is about none of them."""
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
 _FEW = 3
 """How many "a few" are, about; "a couple" is less."""
@@ -42,80 +183,6 @@ _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "q": 91, "y": 365}
 _LEEWAY = {"h": 0, "d": 0, "w": 3, "m": 15, "q": 15, "y": 91}
 """Days either way that "two weeks ago" may mean."""
 _LAST_MONTH = 12
-_SENTENCE_END = re.compile(r"[.!?\n]\s")
-_SENTENCE = 300
-"""Characters either way in which a time's sentence is looked for."""
-WORDS = re.compile(r"[^\W_]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """What a time expression means: from `start` up to, and without, `end`."""
-
-    start: datetime | None
-    """None: it has no beginning ("before Christmas")."""
-    end: datetime | None
-    """None: it has no end ("since March")."""
-    text: str
-    """The words that say so, as they stand in the text."""
-    explicit: bool
-    """Whether nothing was guessed: no year, no weekday's week, no "some", no "late"."""
-
-
-def find_times(
-    text: str, language: str, base: datetime, *, told: bool = False, led: bool = False
-) -> tuple[Span, ...]:
-    """Return the times of a text. `told`: it is told, not asked; `led`: as if "on" stood first."""
-    lexicon, nodes = read_words(text, language)
-    if not any(node.kinds.keys() & TELLING for node in nodes):
-        return ()
-    if led:
-        nodes.insert(0, Node(0, 0, {"at": True}))
-
-    def is_ahead(start: int, end: int) -> bool:
-        return _is_ahead(lexicon, text, start, end, told=told)
-
-    for rules in (_PARTS, _DATES, _NARROWING, _OPENING):
-        nodes = rules.apply(nodes, base.date(), is_ahead)
-    found = [_span(nodes, at, text, base) for at, node in enumerate(nodes) if "time" in node.kinds]
-    return tuple(dict.fromkeys(found))[:MAX_SPANS]
-
-
-def _is_ahead(lexicon: Lexicon, text: str, start: int, end: int, *, told: bool) -> bool:
-    """Tell whether a time without a year or a week is one to come.
-
-    People ask about what was. In a message it is said by the sentence: "I will", "I moved".
-    One that says neither ("the deadline is 12 May") is of what is to come, but for "since May".
-    """
-    first = max(0, start - _SENTENCE)
-    before = max((one.end() for one in _SENTENCE_END.finditer(text, first, start)), default=first)
-    stop = _SENTENCE_END.search(text, end, end + _SENTENCE)
-    sentence = text[before : stop.start() if stop else end + _SENTENCE].lower()
-    if lexicon.future.search(fold(sentence)):
-        return True
-    if not told or lexicon.past.search(sentence):
-        return False
-    lead = WORDS.findall(fold(text[before:start]))[-2:]
-    return not any("since" in lexicon.kinds(word) for word in lead)
-
-
-def _span(nodes: list[Node], at: int, text: str, base: datetime) -> Span:
-    """Return what the time of a node means, and its words with the "in the" before them."""
-    node, first = nodes[at], at
-    while first > 1 and "glue" in nodes[first - 1].kinds:
-        first -= 1
-    first = first - 1 if first and "at" in nodes[first - 1].kinds else at
-    stretch = node.kinds["time"]
-    start, end = (
-        datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
-    )
-    ends = {"since": (start, None), "after": (end, None), "before": (None, start),
-            "until": (None, end)}  # fmt: skip
-    opened = next((ends[name] for name in OPENERS if name in node.kinds), (start, end))
-    return Span(*opened, text[nodes[first].start : node.end].strip(), stretch.sure)
-
-
-# --- rules over kinds of words ------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +204,8 @@ IsAhead = Callable[[int, int], bool]
 Reader = Callable[[Words], Stretch | None]
 Rule = tuple[str, Reader | None] | tuple[str, Reader, str]
 _ITEM = re.compile(r"(!?)(?:\b(\w+)=)?([a-z]\w*(?:\|\w+)*)((?:&!?\w+)*)")
-_LETTER: dict[str, str] = {}
+_LETTER: defaultdict[str, str] = defaultdict(lambda: chr(0xE000 + len(_LETTER)))
 """A letter for each kind, of which the patterns of rules are made."""
-
-
-def _letter(kind: str) -> str:
-    return _LETTER.setdefault(kind, chr(0xE000 + len(_LETTER)))
 
 
 class Rules:
@@ -167,12 +230,12 @@ class Rules:
     def _item(self, number: int, match: re.Match[str]) -> str:
         negative, name, listed, also = match.groups()
         kinds, group = listed.split("|"), f"g_{number}_{match.start()}"
-        node = f"<[^<>]*[{''.join(map(_letter, kinds))}][^<>]*>"
+        node = f"<[^<>]*[{''.join(map(_LETTER.__getitem__, kinds))}][^<>]*>"
         if negative:
             return f"(?!{node})"
         for other in also.split("&")[1:]:
             sign = "!" if other[0] == "!" else "="
-            node = f"(?{sign}<[^<>]*{_letter(other.strip('!'))}){node}"
+            node = f"(?{sign}<[^<>]*{_LETTER[other.strip('!')]}){node}"
         self.groups[number].append((group, name or kinds[0], kinds))
         return f"(?P<{group}>{node})"
 
@@ -271,13 +334,6 @@ def _date(w: Words) -> Stretch | None:
     return _of_year(lambda y: _days(date(y, w["month"], first), count), w) if count > 0 else None
 
 
-def _month(w: Words) -> Stretch:
-    count = (w.get("last", w["month"]) - w["month"]) % 12 + 1
-    if "year" in w and w["month"] + count > _LAST_MONTH + 1:  # from November to May 2023
-        return _months(w["year"] - 1, w["month"], count)
-    return _of_year(lambda year: _months(year, w["month"], count), w)
-
-
 def _part_of_year(w: Words) -> Stretch | None:
     """Read a quarter or half of a year by its code or ordinal."""
     code = w.get("code", "")
@@ -310,7 +366,9 @@ def _season(w: Words) -> Stretch:
 
 
 def _named(w: Words) -> Stretch:
-    return _month(w) if "month" in w else _season(w)
+    if "month" not in w:
+        return _season(w)
+    return _of_year(lambda year: _months(year, w["month"]), w)
 
 
 def _unit(w: Words) -> Stretch:
@@ -386,8 +444,7 @@ def _third(which: int) -> Reader:
         of: Stretch = w["time"]
         days = (of.end - of.start).days
         first, last = days * which // 3, -(-days * (which + 1) // 3)
-        part = Stretch(of.start + first * DAY, of.start + last * DAY, False, of.year_said)
-        return part if days > 1 else of
+        return Stretch(of.start + first * DAY, of.start + last * DAY, False, of.year_said)
 
     return read
 
@@ -452,13 +509,12 @@ _PARTS = Rules(
 _DATES = _led(
     ("date", _numeric),
     ("day", lambda w: _days(w["today"] + w["day"] * DAY)),
-    (f"date_day dot? {_JOIN} last=date_day dot? glue* {_DATED_MONTH}", _date, "whole"),
-    (f"{_MONTH_FIRST} {_JOIN} last=date_day ({_YEAR})?", _date, "whole"),
+    (f"date_day dot? {_JOIN} last=date_day dot? glue* {_DATED_MONTH} / "
+     f"{_MONTH_FIRST} {_JOIN} last=date_day ({_YEAR})?", _date, "whole"),
     ("weekday? comma? glue* (date_day dot? / (tens=number|ordinal)? ordinal) glue* "
      f"{_DATED_MONTH}", _date),
     (f"{_MONTH_FIRST} {_WHICH}?", _date),
     (f"ordinal half_year {_YEAR} / ({_QUARTER} / code) {_WHICH}?", _part_of_year),
-    (f"between glue* : {_MONTH} {_JOIN} last={_MONTH} ({_YEAR})?", _month, "whole"),
     (f"{_NAMED} (dot? {_YEAR} / comma? glue* that_year)", _named),
     (f"(that_year comma? at* / year year_word? at?) glue* {_NAMED}", _named),
     (_SHIFTED.format(_NAMED), _named),
@@ -469,19 +525,14 @@ _DATES = _led(
     ("early|middle|late glue* : unit=unit_w|unit_m|unit_q|unit_y !of !time !number", _unit),
     ("weekday comma? at? glue* that_week / that_week comma? at* glue* weekday", _weekday),
     (_SHIFTED.format("weekday"), _weekday),
-    ("habit weekday / between glue* weekday glue* join glue* other=weekday", None),
-    ("weekday day_part", _weekday),
     ("at glue* : weekday", _weekday),
-    ("weekday glue* join|dash glue* other=weekday", None),
     ("weekday=weekday&bare_weekday", _weekday),
     (_SHIFTED.format("weekend"), _weekend),
     ("at glue* : weekend", _weekend),
     ("at|of glue* : month !date_day / season", _named),
     ("month=month&!unsure / season=season&bare_season", _named),
     ("between glue* : year glue* join|dash glue* last=year year_word?", _year, "whole"),
-    ("year year_word", _year),
     ("at glue* : year !counted", _year),
-    ("recent", lambda w: Stretch(w["today"] - 30 * DAY, w["today"] + DAY, sure=False)),
 )  # fmt: skip
 _NARROWING = Rules(
     *((f"{name} at? glue* time", _third(which)) for which, name in enumerate(THIRDS)),
@@ -492,3 +543,5 @@ _OPENING = Rules(
     ("between glue* time join|dash at? glue* last=time / time dash last=time", _range),
     *((f"{name} at? glue* moment", lambda w: w["moment"], name) for name in OPENERS),
 )
+STEPS = (_PARTS, _DATES, _NARROWING, _OPENING)
+"""What the rules make of nodes, one step after the other."""

@@ -26,7 +26,7 @@ from vaultmind import tokens
 from vaultmind.errors import install_hint
 from vaultmind.heavy import importing
 from vaultmind.index.linked import MAX_BYTES, NamedLines, cut_plainly, is_minified, shape_of
-from vaultmind.index.notes import MARKUP
+from vaultmind.index.notes import MARKUP, value_text
 from vaultmind.planner.types import FileRecord, Link, Part, Shape, Task
 from vaultmind.redact import blank_passages, mask, unmarked
 from vaultmind.tables import table
@@ -498,15 +498,7 @@ def _abstract(note: Note, text: str) -> str:
 def _properties(note: Note) -> Iterator[tuple[str, str]]:
     """Yield what a note says of itself. A secret is known by its name."""
     for name, value in [*note.properties.items()][:MOST_PROPERTIES]:
-        shown = _value(value)
+        shown = value_text(value)
         if name.lower() not in _HIDDEN and shown:
             start, together = f"{clean(name)}: ", clean(f"{name}: {shown}")
             yield clean(name), together.removeprefix(start) if together.startswith(start) else "…"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, dict):
-        value = [f"{key} {_value(item)}" for key, item in value.items()]
-    if isinstance(value, list):
-        return ", ".join(filter(None, map(_value, value)))
-    return " ".join(str(value).split()) if value is not None else ""

@@ -6,7 +6,6 @@ folded into the summary: by who asks, or in the background.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from vaultmind.config import Config
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.gate import Gate
 from vaultmind.polling import Worker
-from vaultmind.redact import mask, private_spans
+from vaultmind.redact import mask
 from vaultmind.session.files import Shelf, read_text, recallable
 from vaultmind.session.recall import SegmentIndex
 from vaultmind.session.sentences import language_of
@@ -32,19 +31,15 @@ from vaultmind.session.summary import (
     unfolded,
 )
 from vaultmind.types import Caller, Message
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import FileText
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.transcript import parse_session
 
 HELD = 8
 """Conversations that are kept in memory."""
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
-ID_LETTERS = 80
-_WHOLE = re.compile(r"\n\^[A-Za-z0-9-]+\n\n\Z")
-"""How a message ends that is written down whole: with its block id."""
 Hidden = Callable[[str], frozenset[tuple[str, str]]]
 """Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
 
@@ -83,10 +78,8 @@ class Conversation:
         self.lock, self.work = threading.RLock(), threading.RLock()
         self._edited = True
         """Whether the file may have changed other than at its end since summaries were tidied."""
-        self._text, self._hidden, self._segment = "", frozenset[tuple[str, str]](), 1
-        """What was read last, with what was hidden and in which segment it ends."""
-        self._shown: list[tuple[Message, int]] = []
-        """All that may be recalled, secrets taken out, each with its segment."""
+        self._text, self._segment = "", 1
+        """What was read last, and in which segment it ends."""
         self._index = SegmentIndex()
         self._seen: object = None
         """Of what the view was made: the stamps of its files, and what is hidden."""
@@ -114,24 +107,19 @@ class Conversation:
         return None
 
     def _read(self, hidden: frozenset[tuple[str, str]]) -> View:
-        """Read what is new in the files; of the summary what is neither hidden nor gone."""
-        text = self._place.reader.read(self.path).text
-        appended = _WHOLE.search(self._text[-ID_LETTERS:]) and text.startswith(self._text)
-        goes_on = appended and hidden is self._hidden and not private_spans(text)
-        before = self._shown if goes_on else []
-        begin, segment = (len(self._text), self._segment) if goes_on else (0, 1)
-        found = parse_session(text, begin=begin, segment=segment)
+        """Read the files; of the summary what is neither hidden nor gone."""
+        file, found = self._place.shelf.file(self.agent, self.session)
 
         def hides(agent: str, record: str, part: str) -> bool:
             return (record, part) in hidden or ("", part) in hidden
 
-        new = recallable(self.agent, self.path, text, hides, transcript=found, unasked=False)
-        self._shown = [*before, *((_clean(one), at) for one, at in new)]
-        self._edited |= not text.startswith(self._text)
-        self._text, self._hidden, self._segment = text, hidden, found.segment
+        kept = recallable(self.agent, self.path, file.text, hides, transcript=found, unasked=False)
+        shown = [(_clean(one), at) for one, at in kept]
+        self._edited |= not file.text.startswith(self._text)
+        self._text, self._segment = file.text, found.segment
         least = self._place.config.auto_rag.min_message_tokens
-        self._index = self._index.updated([one for one, _ in self._shown], least)
-        messages = tuple(one for one, at in self._shown if at == found.segment)
+        self._index = self._index.updated([one for one, _ in shown], least)
+        messages = tuple(one for one, at in shown if at == found.segment)
         path = self._paths.rolling(self.agent, self.session, found.segment)
         gone = {part for name, part in hidden if name == path.removesuffix(".md")}
         summary = read_text(self._place.reader, path)[0]
@@ -217,13 +205,13 @@ class Conversation:
 class Conversations(Worker):
     """Holds conversations as they stand in their files. Safe to use from threads."""
 
-    def __init__(self, reader: VaultReader, gate: Gate, hidden: Hidden, config: Config) -> None:
+    def __init__(self, shelf: Shelf, gate: Gate, hidden: Hidden, config: Config) -> None:
         super().__init__("follow")
-        self.reader, self.gate, self.hidden, self.config = reader, gate, hidden, config
+        self.shelf, self.gate, self.hidden, self.config = shelf, gate, hidden, config
+        self.reader = shelf.reader
         self._stopping = threading.Event()
         self._window = Window(config.context.sliding_window, every=config.summary.every)
         """How much stays whole where the background folds."""
-        self._shelf = Shelf(reader)
         self._conversation = lru_cache(HELD)(partial(Conversation, self))
 
     def view(self, agent: str, session: str = "") -> View | None:
@@ -233,7 +221,7 @@ class Conversations(Worker):
         None where there is none. Raises BadArgument, UnreadableNote.
         """
         agent = agent_name(agent)
-        session = session or self._shelf.latest(agent)
+        session = session or self.shelf.latest(agent)
         return self._conversation(agent, session).view() if session else None
 
     def fold(self, view: View, window: Window) -> View:

@@ -21,12 +21,14 @@ from functools import partial
 from itertools import count, islice
 
 from vaultmind.errors import (
+    BadArgument,
     NotAllowed,
     NotFound,
     PathRefused,
     UnreadableNote,
     WriteConflict,
 )
+from vaultmind.index.when import with_dates
 from vaultmind.language.reader import intents_of
 from vaultmind.language.secrets import mask_secrets
 from vaultmind.memory.gate import Gate
@@ -38,7 +40,7 @@ from vaultmind.session.active import ending, last_time, leaves_of, recent_of, te
 from vaultmind.session.files import Hides, iso, parse_time
 from vaultmind.session.parts import Recent
 from vaultmind.session.unkept import BEYOND_DOUBT, unkept
-from vaultmind.types import PERSON, Caller, Message, MessageRef
+from vaultmind.types import PERSON, Caller, How, MemoryWrite, Message, MessageRef, Outcome, Role
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import safe
@@ -308,6 +310,49 @@ class SessionLog(files.Shelf):
         most = self._readable // MESSAGE
         return text if len(text) <= most else f"{text[:most]} …"
 
+    def ask(
+        self,
+        write: MemoryWrite,
+        words: str = "",
+        message_id: str = "",
+        said: MessageRef | None = None,
+    ) -> Outcome:
+        """Have the gate change a memory as somebody asks, with what the relative dates mean.
+
+        The words asked with are logged just before, marked as a request: they are evidence, no part
+        of the conversation, and never recalled. A request that comes to nothing leaves none; the
+        words of one to forget say what is to be forgotten once more, and are hidden as well.
+        `words`: what the person said, else the text; `said`: the message that asks for it, where it
+        is written down already.
+        """
+        if not write.text.strip():
+            raise BadArgument("text", write.text, "one fact, in words")
+
+        def witness() -> MessageRef | None:
+            nonlocal said
+            said = said or self._request(write, words.strip(), message_id)
+            if said and write.op == "forget":
+                self._gate.hide_request(said, write.caller)
+            return said
+
+        if write.op != "forget":
+            write = replace(write, text=with_dates(write.text, self._clock()))
+        return self._gate.write(write, witness)
+
+    def _request(self, write: MemoryWrite, words: str, message_id: str) -> MessageRef | None:
+        """Log a request in the session of who was spoken to; not for an agent kept read-only.
+
+        Without the person's words it is the agent's own wording, and logged as the agent's.
+        """
+        caller, is_person = write.caller, write.caller.kind == "person"
+        spoken_to = write.agent if is_person else caller.agent
+        if not self.keeps(spoken_to):
+            return None
+        role: Role = "user" if words or is_person else "assistant"
+        how: How = "cli" if is_person else "reported"
+        message = Message(role, words or write.text, "", message_id, how=how, asked=write.op)
+        return self.log(spoken_to, message, caller=caller, conversation=caller.conversation)
+
     # --- how it ends ---------------------------------------------------------------------
 
     def end(
@@ -346,7 +391,7 @@ class SessionLog(files.Shelf):
         """
         with self._locks[agent]:
             now, active = self._clock(), self._paths.active_context(agent)
-            leaves = leaves_of(self._reader, self._listeners.hides, agent, path, now)
+            leaves = leaves_of(self.reader, self._listeners.hides, agent, path, now)
             if leaves.body:
                 why = "what a session leaves for the next"
                 try:
@@ -367,7 +412,7 @@ class SessionLog(files.Shelf):
         since = (self._clock() - RECENT_DAYS).date().isoformat()
         heads = (one for one in reversed(self.heads(agent)) if one.id[:10] >= since and one.said)
         found = (
-            recent_of(self._reader, agent_name(agent), one.id, self._listeners.hides)
+            recent_of(self.reader, agent_name(agent), one.id, self._listeners.hides)
             for one in heads
             if one.id != session and not one.meta.source
         )

@@ -199,7 +199,7 @@ class SegmentIndex:
         """
         pairs = enumerate(zip(self.held, messages, strict=False))
         fewer = min(len(self.held), len(messages))
-        same = next((at for at, (old, new) in pairs if old is not new), fewer)
+        same = next((at for at, (old, new) in pairs if old != new), fewer)
         languages, rows, postings = [*self.languages[:same]], list[Any](), list[Any]()
         often = Counter(languages)
         for at, one in enumerate(messages[same:], same):

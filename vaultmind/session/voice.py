@@ -28,8 +28,8 @@ from vaultmind.memory.wording import FALLBACK, phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids
+from vaultmind.session.log import SessionLog
 from vaultmind.session.meant import WORD, Near, corrected, recalled
-from vaultmind.session.requests import Requests
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
@@ -109,7 +109,7 @@ class Voice:
     """Carries out what a person says. Any thread."""
 
     words: Reader
-    requests: Requests
+    sessions: SessionLog
     gate: Gate
     reader: VaultReader
     shows: Shows
@@ -226,7 +226,7 @@ class Voice:
     def _write(self, spoken: Spoken, op: Op, text: str, *, old: str = "", asked: str = "") -> Heard:
         """Make a change, and keep what it touched."""
         write = MemoryWrite(op, spoken.target, spoken.caller, text, old=old)
-        done = self.requests.ask(write, spoken.words, spoken.id, spoken.ref)
+        done = self.sessions.ask(write, spoken.words, spoken.id, spoken.ref)
         self.note(spoken.caller, op, done)
         message = told(spoken.intent.lang, op, done, mask(asked or text).text)
         return Heard(spoken.intent, message, done)
@@ -315,7 +315,7 @@ class Voice:
         What says it itself, means itself; a bare "don't keep that" means what was said before it,
         and takes back the fact that was just written of that.
         """
-        ref, opened = spoken.ref, self.requests.sessions.open_session
+        ref, opened = spoken.ref, self.sessions.open_session
         session = ref.session if ref else opened(spoken.to, spoken.caller.conversation)
         session = session or opened(spoken.to)
         said = self._messages(spoken.to, session)[-LOOKED_BACK:] if session else []
@@ -365,7 +365,7 @@ class Voice:
 
     def _messages(self, agent: str, session: str) -> list[Message]:
         try:
-            placed = self.requests.sessions.read(agent, session).messages
+            placed = self.sessions.read(agent, session).messages
         except (NotFound, UnreadableNote):
             return []
         return [one.message for one in placed]

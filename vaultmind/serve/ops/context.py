@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument
 from vaultmind.serve.call import Call, known_agent, mark_for, own_session
 from vaultmind.serve.op import MAX_TEXT, MAX_WORDS, Arg, Whose, operation
 from vaultmind.serve.ops.changes import WAITING_TOKENS, waiting_for
-from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, plain
+from vaultmind.serve.show import Reader, Recalled, Row, Verbatim, plain, table
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -148,3 +148,14 @@ def _built_words(context: BuiltContext, own: bool, to: Reader) -> Iterator[str]:
         longer = f"{shown}{BETWEEN}{to.text(Recalled(aside, 'notes'))}"
         shown = longer if aside and tokens.count(longer) <= context.budget else shown
     yield Verbatim(shown)
+
+
+def explained(built: dict[str, Any]) -> Iterator[str]:
+    """Yield what a context costs, then why each part is in it and what was left out."""
+    cost = f"{built['tokens']:,} of {built['budget']:,} tokens"
+    yield f"{cost}, {built['agent']} {built['session']}"
+    parts = [(it["name"], it["tokens"], it["why"] or it["sources"]) for it in built["parts"]]
+    yield from table(("part", "tokens", "why"), parts)
+    left = [(it["what"], it["reason"]) for it in built["dropped"]]
+    yield from table(("left out", "because"), left)
+    yield from (f"! {note}" for note in built["notes"])

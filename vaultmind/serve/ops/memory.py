@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from vaultmind.errors import BadArgument
@@ -10,12 +11,11 @@ from vaultmind.plural import counted
 from vaultmind.serve.call import Call, known_agent
 from vaultmind.serve.op import LOCAL, MAX_ID, MAX_TEXT, MAX_WORDS, Arg, Whose, operation
 from vaultmind.serve.show import DATA, Recalled, Row, plain, tells
-from vaultmind.types import MemoryWrite, OutcomeName, Section
+from vaultmind.types import SECTIONS, Caller, Fact, MemoryWrite, OutcomeName, Section
 
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.memory.forget.erasing import Erased
-    from vaultmind.session.show import Shown
     from vaultmind.session.voice import Heard
 
 HEADLINES: dict[OutcomeName, str] = {
@@ -70,7 +70,7 @@ def memory_update(
     if op is None:
         return _heard(app.voice.hear(call.caller, target, utterance, message_id.strip()), agents)
     write = MemoryWrite(op, target, call.caller, text, old=old, section=section)
-    outcome = app.requests.ask(write, words)
+    outcome = app.sessions.ask(write, words)
     app.voice.note(call.caller, op, outcome)
     quotes = outcome.outcome not in ("denied", "suggested")
     message = Recalled(outcome.message, outcome.path) if quotes else outcome.message
@@ -120,32 +120,60 @@ def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
     thing use memory_search.
     """
     target, agents = known_agent(app, call.caller, agent), call.caller.kind == "agent"
-    shown = app.show(target, call.caller)
-    facts = [fact for section in shown.sections for fact in section.facts]
+    shown = knowledge(app, call.caller, target)
+    facts = [fact for section in shown["sections"] for fact in section["facts"]]
     app.voice.note_shown(call.caller, target, facts)
-    told = plain(shown)
-    text = Recalled("\n".join(_facts(shown, agents)), f"the brain of {shown.agent}")
-    lines = [f"What {shown.agent} knows: {counted(len(facts), 'fact')}."]
+    text = Recalled("\n".join(_facts(shown["sections"], agents)), f"the brain of {target}")
+    lines = [f"What {target} knows: {counted(len(facts), 'fact')}."]
     if facts:
         lines += [DATA, text] if agents else [text]
-    if shown.files:
-        lines += [f"Files to read, edit or delete: {', '.join(shown.files)}"]
+    if shown["files"]:
+        lines += [f"Files to read, edit or delete: {', '.join(shown['files'])}"]
     if agents:
-        del told["sections"]
-        told["facts"] = text
-    return Row(**told).saying(*lines, *shown.notes)
+        del shown["sections"]
+        shown["facts"] = text
+    return shown.saying(*lines, *shown["notes"])
 
 
-def _facts(shown: Shown, agents: bool) -> Iterator[str]:
+def knowledge(app: App, caller: Caller, agent: str) -> Row:
+    """Return an agent's facts by section, the person's own headings last; where its files are; and
+    what could not be read. Files that are hidden from the caller count as missing.
+    """
+    from vaultmind.memory.brain import parse_brain
+    from vaultmind.memory.wording import heading
+    from vaultmind.redact import mask
+    from vaultmind.session.files import read_brain
+
+    paths, shows = app.paths, partial(app.index.outlet.shows, caller=caller)
+    path = paths.brain(agent)
+    text, wrong = read_brain(app.reader, path) if shows(path) else ("", "")
+    brain = parse_brain(mask(text).text)
+    titles = {one: heading(one, brain.language or "en") for one in SECTIONS}
+    facts: dict[tuple[Section | None, str], list[Fact]] = {one: [] for one in titles.items()}
+    for fact, start in ((one.fact, one.start) for one in brain.facts):
+        above = ["", *(one.title for one in brain.headings if one.start < start)]
+        title = titles[fact.section] if fact.section else above[-1]
+        facts.setdefault((fact.section, title), []).append(fact)
+    by_section = ((*key, some) for key, some in facts.items() if some)
+    sections = [Row(section=one, heading=title, facts=some) for one, title, some in by_section]
+    files = (
+        paths.identity(agent), path, paths.archive(agent), paths.active_context(agent),
+        paths.sessions(agent), paths.episodes(agent),
+    )  # fmt: skip
+    there = [one for one in files if (paths.root / one).exists() and shows(one)]
+    return Row(agent=agent, sections=sections, files=there, notes=(wrong,) if wrong else ())
+
+
+def _facts(sections: Sequence[Row], agents: bool) -> Iterator[str]:
     """Yield an agent's facts by section, each with the id by which it can be forgotten.
 
     A person is told of each how it came there.
     """
     from vaultmind.memory.contradictions import told
 
-    for section in shown.sections:
-        yield f"## {section.heading}" if section.heading else "##"
-        for fact in section.facts:
+    for section in sections:
+        yield f"## {section['heading']}" if section["heading"] else "##"
+        for fact in section["facts"]:
             source = " ".join(filter(None, (fact.how, fact.written))) or "typed"
             line = told(fact) if agents else f"{fact.text}  ({source})"
             yield f"- {line}" + (f" ^{fact.block}" if fact.block else "")
@@ -187,13 +215,12 @@ def erase(app: App, call: Call, text: ErasedText, seal: Seal = "") -> Erased:
     """Show what an erasure would remove, of conversations up to their last words; with the seal of
     that, remove it from every file and index, for good, and tell what a search still finds.
     """
-    from vaultmind.memory.forget.erasing import Erasure
     from vaultmind.serve.ops.hooks import catch_up
 
     if not seal:
         catch_up(app)
-        return app.gate.erasing.preview(Erasure(text, call.caller))
+        return app.gate.erasing.preview(text, call.caller)
     try:
-        return app.gate.erasing.erase(Erasure(text, call.caller, seal), app.erasing, call.report)
+        return app.gate.erasing.erase(text, call.caller, app.erasing, seal, call.report)
     finally:
         app.search_feedback.clear()  # what was asked lately may say it, too

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument
+from vaultmind.language.words import fold
 from vaultmind.plural import counted
 from vaultmind.serve.call import Call
 from vaultmind.serve.op import MAX_PATH, MAX_TEXT, MAX_WORDS, NOT_MCP, Arg, operation
@@ -23,6 +25,9 @@ MAX_TOKENS = 20_000
 """Largest budget an answer can be given."""
 SHOWN_REASONS = 2
 """Why a hit is there, where nobody asked for all of it."""
+SHOWN_LINES, SHOWN_LETTERS, LEAD, STEM = 3, 200, 50, 4
+"""Of a hit on a screen: its lines, the letters of one and those before the first word that was
+asked for, which is known by its first letters."""
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
 AGAIN = "This is not a no: ask again in a moment."
@@ -84,16 +89,16 @@ def memory_search(
         raise _no_more(offset, f"There are no more hits from 'offset' {offset} on.")
     if not (where or kinds or folder or tag or after or before or agent):
         app.search_feedback.asked(call.caller, query, found.hits)
-    return _page(found, offset, call.caller.kind == "agent", explain)
+    return _page(found, asked, call.caller.kind == "agent", explain)
 
 
-def _page(found: SearchResponse, offset: int, agents: bool, explain: bool) -> Row:
+def _page(found: SearchResponse, asked: SearchRequest, agents: bool, explain: bool) -> Row:
     """Return the hits of one query: for an agent without the index's faults."""
     message = explain_answer(found)
     state = replace(found.state, faults=()) if agents else found.state
     told = plain(found) | {"message": message, "state": state}
-    hits, lines = _for_agent if agents else _for_person, list[str]()
-    for number, hit in enumerate(found.hits, offset + 1):
+    hits, lines = _for_agent if agents else partial(_for_person, asked.query), list[str]()
+    for number, hit in enumerate(found.hits, asked.offset + 1):
         lines += hits(number, hit, explain)
     lines.insert(0, DATA if agents and found.hits else "")
     lines.append(message)
@@ -203,12 +208,26 @@ def _for_agent(number: int, hit: Hit, explained: bool) -> Iterator[str]:
     yield _text_of(hit)
 
 
-def _for_person(number: int, hit: Hit, explained: bool) -> Iterator[str]:
+def _telling(text: str, query: str) -> list[str]:
+    """Return the lines of a text that say most of a query, in their order, long ones cut to it."""
+    words = [one[:STEM] for one in fold(query).split() if len(one) >= STEM]
+    lines = [(fold(one), one) for one in text.split("\n") if one.strip()]
+    best = sorted(lines, key=lambda one: -sum(word in one[0] for word in words))[:SHOWN_LINES]
+    shown = []
+    for low, line in (one for one in lines if one in best):
+        at = max(0, min((low.find(word) for word in words if word in low), default=0) - LEAD)
+        at, end = (at, at + SHOWN_LETTERS) if len(line) > SHOWN_LETTERS else (0, len(line))
+        shown.append(f"{'…' if at else ''}{line[at:end]}{'…' if end < len(line) else ''}")
+    return shown
+
+
+def _for_person(query: str, number: int, hit: Hit, explained: bool) -> Iterator[str]:
+    """Yield a hit in a few lines; explained, all of it."""
     about = " · ".join(filter(None, (hit.kind, hit.speaker, hit.time[:10])))
     yield f"{number}. {hit.path}{hit.anchor}  {about}"
-    text = [f"│ {hit.before}"] if hit.before else []
-    text += hit.text.strip().split("\n")
-    text += [f"│ {hit.after}"] if hit.after else []
+    text = hit.text.strip().split("\n") if explained else _telling(hit.text, query)
+    text = [f"│ {hit.before}", *text] if hit.before and explained else text
+    text += [f"│ {hit.after}"] if hit.after and explained else []
     text += [f"also in {', '.join(hit.also)}"] if hit.also else []
     text.append(f"{match_words(hit.score)} · id {hit.id}")
     if explained:

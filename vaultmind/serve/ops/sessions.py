@@ -278,6 +278,8 @@ def memory_settle(
     Raises NotAllowed for another's memory, BadArgument for facts without a session or a message
     that is not there, NotFound for a session that does not wait.
     """
+    from vaultmind.serve.ops.memory import knowledge
+
     whose = own_agent(app, call.caller, agent, "settle its own conversations")
     if facts and not session:
         raise BadArgument("session", session, "the id of the conversation that you read")
@@ -292,8 +294,8 @@ def memory_settle(
     if not waiting:
         done = Row(agent=whose, facts=told, session="", waiting=0, known="", conversation="")
         return done.saying(told_words, "No conversation waits to be settled.")
-    next_, shown = waiting[-1], app.show(whose, call.caller).sections
-    facts_known = (one for part in shown for one in part.facts)
+    next_, sections = waiting[-1], knowledge(app, call.caller, whose)["sections"]
+    facts_known = (one for section in sections for one in section["facts"])
     known = "\n".join(f"^{one.block} {one.text}" if one.block else one.text for one in facts_known)
     said = app.reported.readable(whose, next_)
     text = "\n".join(f"[{name}] {message.role}: {message.text}" for name, message in said)
@@ -373,11 +375,11 @@ def consolidate(
 
 def background(app: App, caller: Caller) -> Row:
     """Return how consolidation stands, for the status; an agent is told of its own sessions."""
-    found = app.consolidation.standing()
+    waits, asked_for = app.consolidation.standing()
     if caller.kind == "agent":
-        waiting = sum(agent == caller.agent for agent, _ in found.queue)
+        waiting = sum(agent == caller.agent for agent, _ in waits)
         return Row(waiting=waiting, words=f"{waiting:,} of your sessions wait")
-    said = f"{counted(len(found.queue), 'session')} waiting"
-    said += f" · {found.asked_for:,} until `vaultmind consolidate`" if found.asked_for else ""
-    queue = [f"{session} ({agent})" for agent, session in found.queue]
+    said = f"{counted(len(waits), 'session')} waiting"
+    said += f" · {asked_for:,} until `vaultmind consolidate`" if asked_for else ""
+    queue = [f"{session} ({agent})" for agent, session in waits]
     return Row(waiting=len(queue), words=said, queue=queue)
