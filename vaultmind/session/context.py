@@ -389,12 +389,12 @@ class _Draft:
         """Add a sub-agent's last completed runs, in the place of a conversation."""
         by, agents = self.by, self.by.reader.paths.agent_names()
 
-        def hides(file: str, line: int) -> bool:
-            return any(by.hides(one, file, subagents.block_of(line)) for one in agents)
+        def hides(file: str, block: str) -> bool:
+            return by.excludes(file) or any(by.hides(one, file, block) for one in agents)
 
         paths, task = by.reader.paths, self.request.task
         many = self.config.context.subagent_history
-        runs = subagents.history(paths, task, many, excludes=by.excludes, hides=hides)
+        runs = subagents.history(paths, task, many, hides)
         self.notes += [] if runs else [f"There are no completed runs of the task {task!r}."]
         if self.wants("history"):
             part, dropped = subagents.runs_part(runs, self.words["history"], self.room)

@@ -60,6 +60,9 @@ _EMPTY_HEADING = re.compile(
     r"^(#{1,6})(?: [^\n]*)?\n+(?=(?!\1#)#{1,6}(?: |$))|^#{1,6}(?: [^\n]*)?\s*\Z", re.MULTILINE
 )
 """A heading with nothing under it before the next of its level or above."""
+ID_LETTERS = 80
+_WHOLE = re.compile(r"\n\^[A-Za-z0-9-]+\n\n\Z")
+"""How a message ends that is written down whole: with its block id."""
 _NUMBER = re.compile(rb"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)")
 
 
@@ -209,10 +212,18 @@ class Shelf:
         known = self._parsed.get(path)
         if known and known[0].stat == self.reader.stat(path):
             return known
+        file, before = self.reader.read(path), ""
+        if (
+            known
+            and _WHOLE.search(known[0].text[-ID_LETTERS:])
+            and file.text.startswith(known[0].text)
+        ):
+            before = known[0].text
         if len(self._parsed) >= PARSED:
             self._parsed.clear()
-        found = self._parsed[path] = read_session(self.reader, agent, session)
-        return found
+        read = parse_session(file.text, known[1] if known and before else None, len(before))
+        self._parsed[path] = file, read
+        return file, read
 
 
 def _read_head(session: str, path: Path) -> Head:
