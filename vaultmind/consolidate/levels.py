@@ -26,7 +26,7 @@ from vaultmind.index.words import detect
 from vaultmind.language.text import MARK, plain_sentences
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import iso, recallable
-from vaultmind.session.sentences import Sentence, read, same, shortened, telling_parts
+from vaultmind.session.sentences import Sentence, read, same, shortened
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileStat, FileText
@@ -178,7 +178,7 @@ def _quotes(messages: Sequence[Message], language: str) -> list[Quote]:
 def clean(text: str) -> str:
     """Return a sentence as it may stand in a summary: one line, no links, no secrets."""
     bare = mask(_SHOWN_LINK.sub(r"\1", one_line(text))).text
-    return shortened(bare, SENTENCE_TOKENS, telling_parts)
+    return shortened(bare, SENTENCE_TOKENS)
 
 
 def lined_up(quotes: Iterable[Quote]) -> str:
