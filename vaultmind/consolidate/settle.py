@@ -188,17 +188,9 @@ def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWr
     latest = evidence[-1] if evidence else None
     day, today = day_of(latest) if latest else None, work.by.clock().date()
     ref = MessageRef(work.agent, work.session, latest.block, latest.id) if latest else None
-    write = MemoryWrite(
-        "remember",
-        work.agent,
-        work.caller,
-        fact.text,
-        section=fact.section or SECTION_OF.get(fact.category),
-        evidence=ref,
-        how=REPORTED if fact.quote else EXTRACTED,
-        quote=fact.quote,
-        said_on=(latest.time if day.date() <= today else str(today)) if latest and day else "",
-    )
+    said_on = (latest.time if day.date() <= today else str(today)) if latest and day else ""
+    section = fact.section or SECTION_OF.get(fact.category)
+    write = MemoryWrite("remember", work.agent, work.caller, fact.text, "", section, ref)
     known = f"^{fact.block}" if fact.block else ""
     if fact.category == "UPDATE":
         write = replace(write, op="replace", old=known or fact.replaces)
@@ -208,7 +200,8 @@ def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWr
     second_hand = fact.quote or any(one.how == "reported" for one in evidence)
     if not hold and second_hand and (write.op == "forget" or sensitive(fact.text)):
         hold = SECOND_HAND
-    return replace(write, hold=hold)
+    how = REPORTED if fact.quote else EXTRACTED
+    return replace(write, how=how, quote=fact.quote, said_on=said_on, hold=hold)
 
 
 # --- the active context ---------------------------------------------------------------------
@@ -222,8 +215,7 @@ def better(work: Work, found: Extraction) -> bool:
     """
     if found.by == "extractive" or not found.summary:
         return True
-    reader = work.by.reader
-    text = read_text(reader, reader.paths.active_context(work.agent))[0]
+    text = read_text(work.by.reader, work.by.reader.paths.active_context(work.agent))[0]
     if active.speaks_of(text) != active.link(work.path) or active.has_recap(text, work.session):
         return True
     about = [escape(one) for one in plain_sentences(found.summary)]
