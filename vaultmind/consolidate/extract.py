@@ -176,11 +176,10 @@ def _without_paste(text: str) -> tuple[str, list[str]]:
         return own, [chat.group(), *pasted]
     first, *rest_ = _PARAGRAPH.split(text.strip())
     lines = first.split("\n")
-    opens = next((at for at, line in enumerate(lines) if line.rstrip().endswith(":")), None)
-    foreign = next((at for at, line in enumerate(lines) if _is_foreign(line)), None)
-    ends = [at for at in (None if opens is None else opens + 1, foreign) if at is not None]
-    if ends and (min(ends) < len(lines) or rest_):
-        end = min(ends)
+    opens = (at for at, line in enumerate(lines, 1) if line.rstrip().endswith(":"))
+    foreign = (at for at, line in enumerate(lines) if _is_foreign(line))
+    end = min(next(one, len(lines) + 1) for one in (opens, foreign))
+    if end < len(lines) or (end == len(lines) and rest_):
         return "\n".join(lines[:end]), ["\n".join([*lines[end:], *rest_])]
     if any(_is_foreign(line) for line in "\n".join(rest_).split("\n")):
         return first, rest_
@@ -223,6 +222,8 @@ Heads = Mapping[str, Mapping[str, float]]
 """By head and label, how likely a text is that."""
 Readings = Mapping[str, Heads]
 """What the network makes of some texts, which it reads together."""
+Found = tuple[Candidate, Utterance]
+"""A fact, and the sentence that says it."""
 MAX_FACTS = 8
 ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
@@ -313,10 +314,7 @@ def _earnest(
 
 
 def _still_so(
-    found: Sequence[tuple[Candidate, Utterance]],
-    said: Sequence[Utterance],
-    told: Sequence[str],
-    dropped: list[Dropped],
+    found: list[Found], said: list[Utterance], told: list[str], dropped: list[Dropped]
 ) -> Iterator[Candidate]:
     """Yield the facts that nothing said soon after them seems to take back.
 
@@ -359,22 +357,17 @@ def _is_asked(one: Utterance) -> bool:
 
 
 def _found(
-    said: Sequence[Utterance],
-    pieces: Mapping[str, Sequence[str]],
-    read: Readings,
-    dropped: list[Dropped],
-) -> list[tuple[Candidate, Utterance]]:
+    said: list[Utterance], pieces: dict[str, list[str]], read: Readings, dropped: list[Dropped]
+) -> list[Found]:
     """Return the facts among what the user said, in order; what is unclear alone is dropped."""
-    found: list[tuple[Candidate, Utterance]] = []
+    found = list[Found]()
     for one in said:
-        asked, worth = _is_asked(one), pieces[one.text]
-        if not asked:
-            worth = [
-                piece
-                for piece in worth
-                if 1 - read[piece]["fact"]["SKIP"] >= KEEPS
-                and _begins(piece, statement(one.text), read)
-            ]
+        asked, whole = _is_asked(one), statement(one.text)
+        worth = [
+            piece
+            for piece in pieces[one.text]
+            if asked or (1 - read[piece]["fact"]["SKIP"] >= KEEPS and _begins(piece, whole, read))
+        ]
         if not worth:
             continue
         alone = {piece: 1.0 if asked else read[piece]["alone"]["alone"] for piece in worth}

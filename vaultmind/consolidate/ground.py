@@ -34,11 +34,6 @@ _HALF_OF = re.compile(r"\bпол-?(?=\w{3})(?!тор|ови|уч|ез|ож|ит|
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")
 
 
-def month_of(word: str) -> float | None:
-    """Return which month a word names; `may` and `march` in small letters are none."""
-    return None if word in ("may", "march", "mar", "sep") else value_of(word.casefold(), kind="mo")
-
-
 def weekday(word: str) -> float | None:
     """Return which day of the week a word names, Monday being 0."""
     return value_of(word.casefold(), kind="wd")
@@ -140,6 +135,8 @@ _UNITS = (60, 1 / 60, 1000, 1 / 1000)
 FRAME = frozenset(WORDS["frame"].split())
 """What an agent says of a person without anybody having said it."""
 
+_NO_MONTHS = ("may", "march", "mar", "sep")
+"""In small letters these are other words."""
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LEFT_OUT = re.compile(r"\.{3}|…")
@@ -276,14 +273,14 @@ def _said(text: str, day: str) -> _Said:
     hours = {(int(m[1]) % HALF_DAY, int(m[2] or 0)) for m in _TIME.finditer(bare)}
     words = frozenset(_WORD.findall(f"{fold(text)} {fold(text.replace('ё', 'йо'))}"))
     own = numbers(_TIME.sub(" ; ", bare), parts=False)
-    named = filter(None, map(month_of, spoken))
+    named = (value_of(one.casefold(), kind="mo") for one in spoken if one not in _NO_MONTHS)
     return _Said(
         words,
         frozenset(fold(one) for one in spoken if one != one.lower()) or words,
         numbers(text, parts=True) | {str(one[0]) for one in hours},
         own | frozenset(_YEAR.findall(text)),
         frozenset(days | loose | {pair[::-1] for pair in loose}),
-        frozenset({month for month, _ in days} | set(map(int, named))),
+        frozenset({month for month, _ in days} | set(map(int, filter(None, named)))),
         frozenset(one for word in spoken if (one := weekday(word)) is not None),
         frozenset(one.weekday() for one in dates),
         frozenset(hours),

@@ -143,8 +143,7 @@ def ask(
     found = []
     for part in parts:
         text = prompts.filled(name, language, transcript="\n".join(part), **fixed)
-        turns = (Turn("user", text),)
-        prompt = Prompt(turns, schema, max_tokens=answer, seconds=SECONDS)
+        prompt = Prompt((Turn("user", text),), schema, max_tokens=answer, seconds=SECONDS)
         found.append(ask_json(generator, prompt))
     return found
 
@@ -324,9 +323,8 @@ def _level(generator: Generator, level: Level, lines: Sequence[Line], max_tokens
         if said:
             text = " ".join(said)
             best = sorted(meant, key=lambda line, text=text: -share_of(text, line.text))  # type: ignore[misc]
-            named = {line.key for line in best[:MOST_MARKS]}
-            keys = dict.fromkeys(line.key for line in meant if line.key in named)
-            kept.append(Paragraph(text, tuple(keys)))
+            named = sorted(best[:MOST_MARKS], key=meant.index)
+            kept.append(Paragraph(text, tuple(dict.fromkeys(line.key for line in named))))
     if len(kept) < min(fewest, len(lines)):
         raise _nonsense(generator, f"{len(kept)} of its paragraphs hold")
     return Summary(_within(kept[:most], max_tokens), notes=_note(dropped))

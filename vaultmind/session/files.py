@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.memory.brain import MEND, WRITING_WAITS, fault, sound_text
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
@@ -321,3 +322,13 @@ def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
             lines = reader.read_broken(path).split("\n")
             return "\n".join("" if "\0" in line else line for line in lines), error.reason
         return "", error.reason
+
+
+def read_brain(reader: VaultReader, path: str) -> tuple[str, str]:
+    """Return a brain's sound lines, and what is wrong with the file and how to mend it."""
+    text, reason = read_text(reader, path)
+    sound, damage = sound_text(text)
+    if damage := reason or damage:
+        return sound, f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}"
+    broken = fault(text)
+    return sound, f"{path}: {broken}. {MEND}" if broken else ""

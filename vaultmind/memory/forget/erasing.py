@@ -189,7 +189,7 @@ class Erasing:
         yours = tuple(
             Place(path, excerpt(text, wanted))
             for path, kind in self._files()
-            if kind is None and wanted.says(text := self._text(path, lenient=True))
+            if kind is None and wanted.says(text := self._own_text(path))
         )
         found = [
             Place(item.path, excerpt(text, wanted), item.kind.name, place)
@@ -213,7 +213,9 @@ class Erasing:
         """Return what is wanted: the words, the facts they mean, and the messages these are of."""
         text, agents = " ".join(words.split()), self._paths.agent_names()
         files = ((self._paths.brain(one), self._paths.archive(one)) for one in agents)
-        facts = [[it for one in own for it in parse_brain(self._text(one)).all()] for own in files]
+        facts = [
+            [it for one in own for it in parse_brain(self._gate.text(one)).all()] for own in files
+        ]
         meant = [own[at].text for own in facts for at in find(own, text).found]
         texts = meant if text.startswith("^") else [text, *meant]
         if not texts:
@@ -232,7 +234,7 @@ class Erasing:
         """Yield the files that say it, each with what is to be taken out, in the order to go."""
         files = [(kind, path) for path, kind in self._files() if kind]
         for kind, path in sorted(files, key=lambda one: one[0].last):
-            text = self._text(path)
+            text = self._gate.text(path)
             if path.removesuffix(".md") in wanted.refs or wanted.may_be_in(text) or "\\u" in text:
                 taken = _taken(text, kind.without(text, path, wanted))
                 yield from [Item(kind, path, taken)] if taken else []
@@ -250,14 +252,11 @@ class Erasing:
                 if file.is_file() and not file.is_symlink() and (kind or path.endswith(own)):
                     yield path, kind
 
-    def _text(self, path: str, *, lenient: bool = False) -> str:
-        """Return a file's text; empty for one that is no text, or not there any more."""
-        try:
-            if lenient:
-                return self._paths.absolute(path).read_text("utf-8", "replace")
-            return self._gate.reader.read(path).text
-        except (errors.NotFound, errors.PathRefused, errors.UnreadableNote, OSError):
-            return ""
+    def _own_text(self, path: str) -> str:
+        """Return the text of a person's file, odd bytes and all; empty where there is none."""
+        with suppress(errors.PathRefused, OSError):
+            return self._paths.absolute(path).read_text("utf-8", "replace")
+        return ""
 
     # --- what is left ---------------------------------------------------------------------
 
@@ -285,7 +284,7 @@ class Erasing:
 
     def _in_state(self, wanted: Wanted, yours: tuple[Place, ...]) -> list[str]:
         """Return files of the state folder that hold it, but for what files explain that stay."""
-        top, kept = self._state_dir, [self._text(one.path, lenient=True) for one in yours]
+        top, kept = self._state_dir, [self._own_text(one.path) for one in yours]
         texts = [one for one in wanted.texts if not any(map(Wanted([one]).says, kept))]
         files = (file for one in texts for file in search(top, one)) if top else ()
         return sorted({str(file.relative_to(top)) for file in files if top})
