@@ -48,7 +48,7 @@ class Bm25:
         return "\n".join(self._texts[-number] for score, number in best if score > 0)
 
     def _stems(self, text: str) -> list[str]:
-        return [stem for stem, _ in stemmed(text, self._language)]
+        return stemmed(text, self._language)
 
     def _score(self, bag: Counter[str], wanted: set[str]) -> float:
         length = 1 - B + B * sum(bag.values()) / self._mean

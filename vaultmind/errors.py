@@ -14,8 +14,12 @@ _SHOWN = 80
 
 
 def install_hint(extra: str = "") -> str:
-    """Return the command that installs VaultMind with an extra."""
-    return f"pip install '{DISTRIBUTION}[{extra}]'" if extra else f"pip install {DISTRIBUTION}"
+    """Return the command that installs VaultMind with an extra, from its checkout."""
+    return (
+        f"pip install '.[{extra}]' in VaultMind's checkout"
+        if extra
+        else f"pip install {DISTRIBUTION}"
+    )
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -24,7 +24,10 @@ from vaultmind.vault.files import FileText, VaultReader
 
 SECONDS = 60.0
 """How often it is looked whether something changed."""
-BEGIN, END = "%% overview: what stands here is made anew %%", "%% end of overview %%"
+BEGIN, END = (
+    "%% overview: rewritten automatically; write above or below %%",
+    "%% end of overview %%",
+)
 FACTS, TALKS, DAYS, WEEK = 5, 8, 14, 7
 """Newest facts of an agent, last conversations, days of the chart, days of changes."""
 NOTHING = "–"
@@ -69,7 +72,8 @@ class Overview:
         began = Counter(one.meta.started[:10] for _, one in talks)
         counts = [began[one.isoformat()] for one in days]
         gain = self._gain()
-        return page("Overview", language).format(
+        shown = page("Overview", language)
+        return (shown if gain.plans else shown.rpartition("\n## ")[0]).format(
             agents=_listed(line for agent in agents for line in self._known(agent)),
             waiting=self._gate.queue.waiting(),
             suggestions=paths.suggestions.removesuffix(".md"),

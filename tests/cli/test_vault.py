@@ -48,7 +48,9 @@ def test_what_claude_and_chatgpt_keep_of_somebody_is_suggested_and_nothing_more(
 def test_a_bundle_starts_this_installation_for_the_vault_that_is_chosen(
     machine: Machine, tmp_path: Path
 ) -> None:
-    made = run(machine, "bundle", cwd=tmp_path, VAULTMIND_VAULT=str(machine.vault))
+    made = run(
+        machine, "bundle", "vaultmind.mcpb", cwd=tmp_path, VAULTMIND_VAULT=str(machine.vault)
+    )
     assert made.code == 0 and "vaultmind.mcpb" in made.out
     with zipfile.ZipFile(tmp_path / "vaultmind.mcpb") as bundle:
         bundle.extractall(tmp_path)

@@ -80,7 +80,7 @@ class Waits(Says):
 
 def rest(asleep: Consolidation) -> None:
     """Wait until nothing is left to do by itself."""
-    until(lambda: not asleep.standing().queue)
+    until(lambda: not asleep.standing()[0])
 
 
 class Bed(House):

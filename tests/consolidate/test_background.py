@@ -14,7 +14,7 @@ from vaultmind.types import PERSON
 def test_what_was_pending_at_a_start_is_done_too(bed: Bed) -> None:
     session = bed.talk(*MORNING)
     asleep = bed.asleep()
-    assert asleep.standing().queue == (("main", session),)
+    assert asleep.standing()[0] == [("main", session)]
     asleep.start()
     rest(asleep)
     assert bed.meta(session).consolidated

@@ -35,7 +35,7 @@ def test_imported_sessions_wait_until_they_are_asked_for(bed: Bed) -> None:
     asleep = bed.asleep(Says(fact("Likes rye bread")))
     asleep.start()
     rest(asleep)
-    assert asleep.standing().queue == ()
+    assert asleep.standing()[0] == []
     assert bed.facts() == [] and not bed.meta(meta.id).consolidated
     assert [one.session for one in _run(asleep).sessions] == [meta.id]
     assert bed.facts() == ["Likes rye bread"] and bed.meta(meta.id).consolidated
@@ -47,7 +47,7 @@ def test_another_devices_sessions_are_left_to_it(bed: Bed) -> None:
     path = bed.paths.session("main", session)
     bed.put(path, set_property(bed.text(path), "device", "other"))
     asleep = bed.asleep()
-    assert asleep.standing().queue == ()
+    assert asleep.standing()[0] == []
     assert _run(asleep) == Consolidated()
     assert "another device" in _run(asleep, session=session).notes[0]
     assert bed.facts() == []
@@ -138,7 +138,7 @@ def test_a_session_with_broken_properties_is_named_and_read_once_they_are_mended
     asleep = bed.asleep(Says(fact("Likes rye bread")))
     done = _run(asleep)
     assert not done.sessions and "are broken" in done.notes[0] and session in done.notes[0]
-    assert asleep.standing().queue == () and bed.facts() == []
+    assert asleep.standing()[0] == [] and bed.facts() == []
     bed.put(path, bed.text(path).replace("tags: [unclosed\n", "", 1))
     (mended,) = _run(asleep).sessions
     assert mended.session == session and bed.meta(session).consolidated

@@ -16,7 +16,6 @@ from vaultmind.config.settings import ConsolidationConfig, LevelsConfig
 from vaultmind.consolidate.types import Consolidated, Request
 from vaultmind.memory.audit import ASKED, newest_first
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.types import PERSON, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.parts import parts
@@ -232,7 +231,7 @@ def test_consolidating_again_after_an_erasure_brings_nothing_back(sleep: Sleep) 
     made = sleep.fall_asleep("cyd").summaries
     assert [one.id for one in made] == ["L1_001", "L1_002", "L2_001"]
     assert sleep.holders("cyd", "hazelnut")
-    erased = sleep.app.gate.erasing.erase(Erasure("hazelnuts", PERSON), sleep.app.index.erasing)
+    erased = sleep.app.gate.erasing.erase("hazelnuts", PERSON, sleep.app.index.erasing)
     assert erased.outcome == "erased", erased
     assert sleep.holders("cyd", "hazelnut") == []
     for again in (*sessions, ""):

@@ -15,7 +15,6 @@ from vaultmind.episodes.forgetting import without_episode
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import NotFound
 from vaultmind.memory.audit import ASKED, newest_first
-from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.memory.forget.taking import Wanted
 from vaultmind.types import PERSON, Caller, Kind, MemoryWrite, SearchRequest
 
@@ -103,9 +102,9 @@ def test_erased_it_is_nowhere_and_the_search_says_so(app: App, done: Episode) ->
     app.episodes.settle()
     running = app.episodes.start(TaskMark("Ask ZANZIBAR again"), "vault", MAIN)
     app.episodes.add(running.name, [Event("decision", "", text="Ask ZANZIBAR")], MAIN)
-    preview = app.gate.erasing.preview(Erasure("ZANZIBAR", PERSON))
+    preview = app.gate.erasing.preview("ZANZIBAR", PERSON)
     assert preview.counts["episodes"] == 7 and not preview.yours
-    erased = app.gate.erasing.erase(Erasure("ZANZIBAR", PERSON, seal=preview.seal), app.erasing)
+    erased = app.gate.erasing.erase("ZANZIBAR", PERSON, app.erasing, preview.seal)
     assert (erased.outcome, erased.left) == ("erased", ())
     assert "finds it nowhere" in erased.message
     left = app.episodes.files.read(done.name)
@@ -124,7 +123,7 @@ def test_offers_that_name_it_go_though_the_note_does_not(app: App) -> None:
     one = recorder.start(TaskMark("Mend the door"), "vault", MAIN)
     recorder.offer(one.name, Offer("f", "t", "w", {"clients/ZANZIBAR.md": {"f": 1.0}}), MAIN)
     app.episodes.settle()
-    erased = app.gate.erasing.erase(Erasure("ZANZIBAR", PERSON), app.erasing)
+    erased = app.gate.erasing.erase("ZANZIBAR", PERSON, app.erasing)
     assert erased.outcome == "erased" and erased.counts == {"offers": 1}
     folder = note(app, one).parent
     assert [path.name for path in folder.iterdir()] == [note(app, one).name]

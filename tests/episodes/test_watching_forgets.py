@@ -11,7 +11,6 @@ from tests.episodes.talking import Talk, linked, make_project, without_vectors
 from tests.serve.vaults import write_vault
 from tests.session.transcripts import Script
 from vaultmind.app import App, open_app
-from vaultmind.memory.forget.erasing import Erasure
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message
 
 FACT = "My divorce lawyer is called Zanzibarquux"
@@ -68,7 +67,7 @@ def holding(app: App, word: str = WORD) -> list[str]:
 
 
 def erase(app: App) -> None:
-    erased = app.gate.erasing.erase(Erasure(FACT, PERSON), app.erasing)
+    erased = app.gate.erasing.erase(FACT, PERSON, app.erasing)
     assert erased.outcome == "erased", erased
 
 

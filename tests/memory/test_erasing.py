@@ -16,7 +16,7 @@ from tests.memory.conftest import MAIN, NOW, House, read_audit
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import NotAllowed, NotFound, WriteConflict
-from vaultmind.memory.forget.erasing import Erased, Erasing, Erasure
+from vaultmind.memory.forget.erasing import Erased, Erasing
 from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.gate import Gate, GateSettings
@@ -115,10 +115,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         log = put(app.config.state_dir, "daemon.log", f"12:00 INFO x: {SAID}\n12:01 INFO y: fine\n")
         assert log.is_file() and app.index.wait_ready(30, vectors=True)
         own = fingerprint(app.paths.root)
-        preview = app.gate.erasing.preview(Erasure(WORDS, PERSON))
-        erased = app.gate.erasing.erase(
-            Erasure(WORDS, PERSON, seal=preview.seal), app.index.erasing
-        )
+        preview = app.gate.erasing.preview(WORDS, PERSON)
+        erased = app.gate.erasing.erase(WORDS, PERSON, app.index.erasing, preview.seal)
         yield Scene(app, folder, preview, erased, own)
     finally:
         app.close()
@@ -265,7 +263,7 @@ def test_an_erasure_that_was_killed_anywhere_is_finished_by_the_next(tmp_path: P
     counting, steps = House(tmp_path / "counting"), list[str]()
     furnish(counting)
     work = erasing(counting, steps.append)
-    assert work.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
+    assert work.erase(WORDS, PERSON, NoIndex()).outcome == "erased"
     for at in {1, *range(2, len(steps), 3), len(steps)}:
         house, done = House(tmp_path / f"killed-{at}"), list[str]()
         furnish(house)
@@ -276,8 +274,8 @@ def test_an_erasure_that_was_killed_anywhere_is_finished_by_the_next(tmp_path: P
                 raise Killed
 
         with pytest.raises(Killed):
-            erasing(house, die).erase(Erasure(WORDS, PERSON), NoIndex())
-        assert house.gate.erasing.erase(Erasure(WORDS, PERSON), NoIndex()).outcome == "erased"
+            erasing(house, die).erase(WORDS, PERSON, NoIndex())
+        assert house.gate.erasing.erase(WORDS, PERSON, NoIndex()).outcome == "erased"
         text = everything(house)
         assert "allergic" not in text and "hives" not in text, at
 
@@ -290,7 +288,7 @@ def test_what_could_not_be_changed_makes_it_partial_and_is_named(house: House) -
         if path == brain:
             raise WriteConflict(f"{path} kept changing.")
 
-    erased = erasing(house, refuse).erase(Erasure(WORDS, PERSON), NoIndex())
+    erased = erasing(house, refuse).erase(WORDS, PERSON, NoIndex())
     assert erased.outcome == "partial"
     assert [place.path for place in erased.left] == [brain]
     assert "kept changing" in erased.left[0].why and brain in erased.message
@@ -301,30 +299,30 @@ def test_what_could_not_be_changed_makes_it_partial_and_is_named(house: House) -
 def test_no_agent_may_erase_or_look_at_what_would_be_erased(house: House) -> None:
     furnish(house)
     with pytest.raises(NotAllowed, match="only the person"):
-        house.gate.erasing.erase(Erasure(WORDS, MAIN), NoIndex())
+        house.gate.erasing.erase(WORDS, MAIN, NoIndex())
     with pytest.raises(NotAllowed):
-        house.gate.erasing.preview(Erasure(WORDS, MAIN))
+        house.gate.erasing.preview(WORDS, MAIN)
     assert SAID in house.brain()
 
 
 def test_what_changed_since_the_preview_stops_the_erasure(house: House) -> None:
     furnish(house)
-    preview = house.gate.erasing.preview(Erasure(WORDS, PERSON))
+    preview = house.gate.erasing.preview(WORDS, PERSON)
     house.put(f"{MEMORY}/summaries/L1/L1_002.md", f"{SAID}.\n")
     with pytest.raises(WriteConflict, match="has changed"):
-        house.gate.erasing.erase(Erasure(WORDS, PERSON, seal=preview.seal), NoIndex())
+        house.gate.erasing.erase(WORDS, PERSON, NoIndex(), preview.seal)
     assert SAID in house.brain()
 
 
 def test_a_fact_can_be_named_by_its_id_and_takes_the_message_it_came_from(house: House) -> None:
     furnish(house)
     block = next(line.block for line in read_audit(house.paths, "main") if line.block)
-    erased = house.gate.erasing.erase(Erasure(f"^{block}", PERSON), NoIndex())
+    erased = house.gate.erasing.erase(f"^{block}", PERSON, NoIndex())
     assert erased.outcome == "erased"
     session = house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
     assert "hives" not in session and "azelnut" not in session
     with pytest.raises(NotFound):
-        house.gate.erasing.erase(Erasure("^none", PERSON), NoIndex())
+        house.gate.erasing.erase("^none", PERSON, NoIndex())
 
 
 def test_what_was_hidden_for_it_before_is_erased_too_and_no_undo_brings_it_back(
@@ -333,7 +331,7 @@ def test_what_was_hidden_for_it_before_is_erased_too_and_no_undo_brings_it_back(
     furnish(house)
     house.forget(SAID)
     forgot = next(one.id for one in read_audit(house.paths, "main") if one.op == "forget")
-    assert house.gate.erasing.erase(Erasure(SAID, PERSON), NoIndex()).outcome == "erased"
+    assert house.gate.erasing.erase(SAID, PERSON, NoIndex()).outcome == "erased"
     assert "hives" not in house.file(f"{MEMORY}/sessions/2026-02-20_001.md").read_text("utf-8")
     assert house.gate.undo("main", forgot, PERSON).outcome == "unchanged"
     ref = MessageRef("main", "2026-02-20_001", "m1")

@@ -78,7 +78,7 @@ TALK = [
 
 
 def test_a_session_leaves_what_was_decided_what_is_open_and_what_it_was_about() -> None:
-    text = plain_text(active_context(TALK, Rolling()))
+    text = plain_text(active_context(TALK))
     for heading in ("Decisions", "Open questions"):
         assert f"## {heading}\n" in text
     for said in TALK[:5]:
@@ -89,7 +89,7 @@ def test_a_session_leaves_what_was_decided_what_is_open_and_what_it_was_about() 
 @given(st.lists(st.text(max_size=160), min_size=1, max_size=10), st.integers(20, 300))
 def test_it_is_within_budget_and_made_of_what_was_said(said: list[str], budget: int) -> None:
     messages = [message(n, text) for n, text in enumerate(said, 1)]
-    text = active_context(messages, Rolling(), budget)
+    text = active_context(messages, max_tokens=budget)
     assert count(plain_text(text)) <= budget
     words = " ".join(one_line(one.text) for one in messages)
     for bullet in bullets(text):

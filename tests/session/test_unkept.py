@@ -35,7 +35,7 @@ def test_no_summary_and_no_active_context_says_what_was_asked_not_to_be_kept() -
                 "We decided to leave on 4 July 2027.")  # fmt: skip
     folded = fold(Rolling(), talk, language="en")
     assert "9417" not in str(folded.lines) and "July" in str(folded.lines)
-    text = active_context(talk, Rolling())
+    text = active_context(talk)
     assert "9417" not in text and "July" in text
 
 

@@ -27,7 +27,9 @@ sys.exit(main(["mcp", *sys.argv[1:]]))
 
 
 @click.command(short_help="Make a file that Claude Desktop installs.")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default="vaultmind.mcpb")
+@click.argument(
+    "file", type=click.Path(path_type=Path, dir_okay=False), default=Path.home() / "vaultmind.mcpb"
+)
 @pass_settings
 def bundle(settings: Settings, file: Path) -> int:
     """Make FILE, which Claude Desktop installs when you open it.

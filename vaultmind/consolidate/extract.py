@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
+from datetime import datetime
 from itertools import chain
 
 from vaultmind.consolidate.ground import share_of, values, words_of
@@ -95,33 +95,21 @@ class Utterance:
     """What it asks of the memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """All that was said, in order."""
-
-    said: tuple[Utterance, ...]
-    days: Mapping[str, date] = field(default_factory=dict)
-    """The day of each message by its key, where it has one."""
-
-
 def day_of(message: Message) -> datetime | None:
     """Return the beginning of the day on which a message was said, where it is known."""
     said = re.match(r"\d{4}-\d\d-\d\d", message.time)
     return datetime.fromisoformat(said[0]) if said else None
 
 
-def read_talk(messages: Sequence[Message]) -> Talk:
-    """Return a conversation taken apart."""
+def read_talk(messages: Sequence[Message]) -> list[Utterance]:
+    """Return a conversation taken apart: all that was said, in order."""
     gone = unkept(messages)
-    said: list[Utterance] = []
-    days: dict[str, date] = {}
-    for at, message in enumerate(messages):
-        if message.role not in ("user", "assistant") or message.asked or message.erased:
-            continue
-        if day := day_of(message):
-            days[key_of(message)] = day.date()
-        said += _utterances(message, at, withheld=at in gone)
-    return Talk(tuple(said), days)
+    return [
+        said
+        for at, message in enumerate(messages)
+        if message.role in ("user", "assistant") and not (message.asked or message.erased)
+        for said in _utterances(message, at, withheld=at in gone)
+    ]
 
 
 def _utterances(message: Message, at: int, *, withheld: bool) -> Iterator[Utterance]:
@@ -188,11 +176,10 @@ def _without_paste(text: str) -> tuple[str, list[str]]:
         return own, [chat.group(), *pasted]
     first, *rest_ = _PARAGRAPH.split(text.strip())
     lines = first.split("\n")
-    opens = next((at for at, line in enumerate(lines) if line.rstrip().endswith(":")), None)
-    foreign = next((at for at, line in enumerate(lines) if _is_foreign(line)), None)
-    ends = [at for at in (None if opens is None else opens + 1, foreign) if at is not None]
-    if ends and (min(ends) < len(lines) or rest_):
-        end = min(ends)
+    opens = (at for at, line in enumerate(lines, 1) if line.rstrip().endswith(":"))
+    foreign = (at for at, line in enumerate(lines) if _is_foreign(line))
+    end = min(next(one, len(lines) + 1) for one in (opens, foreign))
+    if end < len(lines) or (end == len(lines) and rest_):
         return "\n".join(lines[:end]), ["\n".join([*lines[end:], *rest_])]
     if any(_is_foreign(line) for line in "\n".join(rest_).split("\n")):
         return first, rest_
@@ -235,6 +222,8 @@ Heads = Mapping[str, Mapping[str, float]]
 """By head and label, how likely a text is that."""
 Readings = Mapping[str, Heads]
 """What the network makes of some texts, which it reads together."""
+Found = tuple[Candidate, Utterance]
+"""A fact, and the sentence that says it."""
 MAX_FACTS = 8
 ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
@@ -283,10 +272,9 @@ def extract(
 
     Give only messages that may be recalled: what was forgotten is left out by the caller.
     """
-    talk = read_talk(messages)
-    said = [one for one in talk.said if one.role == "user"]
+    said = [one for one in read_talk(messages) if one.role == "user"]
     dropped = [
-        Dropped(_shown(one), one.fault, (one.key,))
+        Dropped(one.text.replace(GAP, "…"), one.fault, (one.key,))
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
@@ -296,13 +284,8 @@ def extract(
     earnest = list(_earnest(said, told, dropped))
     found = _found(earnest, pieces, read, dropped)
     kept = list(_still_so(found, said, told, dropped))
-    merged = merge([*_forgets(said), *kept], talk, brain, max_facts)
+    merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
     return Extraction(merged.facts, (*dropped, *merged.dropped))
-
-
-def _shown(one: Utterance) -> str:
-    hidden = one.fault in ("private", "secret", "asked not to keep")
-    return "" if hidden else one.text.replace(GAP, "…")
 
 
 def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
@@ -331,10 +314,7 @@ def _earnest(
 
 
 def _still_so(
-    found: Sequence[tuple[Candidate, Utterance]],
-    said: Sequence[Utterance],
-    told: Sequence[str],
-    dropped: list[Dropped],
+    found: list[Found], said: list[Utterance], told: list[str], dropped: list[Dropped]
 ) -> Iterator[Candidate]:
     """Yield the facts that nothing said soon after them seems to take back.
 
@@ -350,8 +330,7 @@ def _still_so(
             last = not any(place < other < at for other in places)
             short = len(words_of(text)) <= BACK
             points = last and near <= 1 and (short or _TURNS.match(text))
-            back = last and short if told[at] == "joke" else points
-            if back or (told[at] != "joke" and _shares_words(fact.text, text)):
+            if points or _shares_words(fact.text, text):
                 dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
                 break
         else:
@@ -378,22 +357,17 @@ def _is_asked(one: Utterance) -> bool:
 
 
 def _found(
-    said: Sequence[Utterance],
-    pieces: Mapping[str, Sequence[str]],
-    read: Readings,
-    dropped: list[Dropped],
-) -> list[tuple[Candidate, Utterance]]:
+    said: list[Utterance], pieces: dict[str, list[str]], read: Readings, dropped: list[Dropped]
+) -> list[Found]:
     """Return the facts among what the user said, in order; what is unclear alone is dropped."""
-    found: list[tuple[Candidate, Utterance]] = []
+    found = list[Found]()
     for one in said:
-        asked, worth = _is_asked(one), pieces[one.text]
-        if not asked:
-            worth = [
-                piece
-                for piece in worth
-                if 1 - read[piece]["fact"]["SKIP"] >= KEEPS
-                and _begins(piece, statement(one.text), read)
-            ]
+        asked, whole = _is_asked(one), statement(one.text)
+        worth = [
+            piece
+            for piece in pieces[one.text]
+            if asked or (1 - read[piece]["fact"]["SKIP"] >= KEEPS and _begins(piece, whole, read))
+        ]
         if not worth:
             continue
         alone = {piece: 1.0 if asked else read[piece]["alone"]["alone"] for piece in worth}
@@ -459,7 +433,7 @@ ALIKE = 0.9
 
 
 def merge(
-    found: Iterable[Candidate], talk: Talk, brain: Sequence[Fact], max_facts: int
+    found: Iterable[Candidate], messages: Sequence[Message], brain: Sequence[Fact], max_facts: int
 ) -> Extraction:
     """Return what is new to a brain, the most important first, and what was dropped.
 
@@ -469,7 +443,7 @@ def merge(
     single, dropped = _once(found)
     kept: list[Candidate] = []
     known = [fact for fact in brain if not fact.until]
-    for one in (_dated(fact, talk) for fact in single):
+    for one in (_dated(fact, messages) for fact in single):
         if one.category != "DELETE":
             merged = _told(one, known)
         elif meant := find(known, one.text).found:
@@ -516,14 +490,13 @@ def _alike(one: Candidate, other: Candidate) -> bool:
     return same_fact(one.text, other.text) or (few > 1 and share_of(one.text, other.text) >= ALIKE)
 
 
-def _dated(one: Candidate, talk: Talk) -> Candidate:
+def _dated(one: Candidate, messages: Sequence[Message]) -> Candidate:
     """Return the fact of a statement with the date of its `tomorrow`."""
     if one.category == "DELETE":
         return one
-    days = [talk.days[key] for key in one.evidence if key in talk.days]
+    days = [day for each in messages if key_of(each) in one.evidence and (day := day_of(each))]
     text = one.text[:1].upper() + one.text[1:]
-    now = datetime.combine(max(days), time()) if days else None
-    return replace(one, text=with_dates(text, now) if now else text)
+    return replace(one, text=with_dates(text, max(days)) if days else text)
 
 
 def _told(one: Candidate, brain: Sequence[Fact]) -> Candidate | Dropped:

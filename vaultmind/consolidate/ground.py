@@ -34,11 +34,6 @@ _HALF_OF = re.compile(r"\bпол-?(?=\w{3})(?!тор|ови|уч|ез|ож|ит|
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+")
 
 
-def month_of(word: str) -> float | None:
-    """Return which month a word names; `may` and `march` in small letters are none."""
-    return None if word in ("may", "march", "mar", "sep") else value_of(word.casefold(), kind="mo")
-
-
 def weekday(word: str) -> float | None:
     """Return which day of the week a word names, Monday being 0."""
     return value_of(word.casefold(), kind="wd")
@@ -140,6 +135,8 @@ _UNITS = (60, 1 / 60, 1000, 1 / 1000)
 FRAME = frozenset(WORDS["frame"].split())
 """What an agent says of a person without anybody having said it."""
 
+_NO_MONTHS = ("may", "march", "mar", "sep")
+"""In small letters these are other words."""
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LEFT_OUT = re.compile(r"\.{3}|…")
@@ -261,10 +258,8 @@ class _Said(NamedTuple):
     """Those named."""
     of_dates: frozenset[float]
     """The days of the week of its dates."""
-    clocks: frozenset[tuple[int, int]]
-    """Hour on a dial, and minutes."""
     hours: frozenset[tuple[int, int]]
-    """The same, with what `12.03` may mean as an hour."""
+    """Hour on a dial, and minutes; `12.03` is a date."""
     told_on: frozenset[date]
 
 
@@ -274,22 +269,21 @@ def _said(text: str, day: str) -> _Said:
     spoken = _WORD.findall(text)
     loose = {(int(m[1]), int(m[2] or m[3] or m[4])) for m in _DAY_MONTH.finditer(rest)}
     days = {(one.month, one.day) for one in dates}
-    hours = [(int(m[1]) % HALF_DAY, int(m[2] or 0), m[0]) for m in _TIME.finditer(text)]
-    clocks = {one[:2] for one in hours if "." not in one[2] or one[2].endswith(("m", "m."))}
+    bare = _DAY_MONTH.sub(" ; ", rest)
+    hours = {(int(m[1]) % HALF_DAY, int(m[2] or 0)) for m in _TIME.finditer(bare)}
     words = frozenset(_WORD.findall(f"{fold(text)} {fold(text.replace('ё', 'йо'))}"))
-    own = numbers(_DAY_MONTH.sub(" ; ", _TIME.sub(" ; ", rest)), parts=False)
-    named = filter(None, map(month_of, spoken))
+    own = numbers(_TIME.sub(" ; ", bare), parts=False)
+    named = (value_of(one.casefold(), kind="mo") for one in spoken if one not in _NO_MONTHS)
     return _Said(
         words,
         frozenset(fold(one) for one in spoken if one != one.lower()) or words,
         numbers(text, parts=True) | {str(one[0]) for one in hours},
         own | frozenset(_YEAR.findall(text)),
         frozenset(days | loose | {pair[::-1] for pair in loose}),
-        frozenset({month for month, _ in days} | set(map(int, named))),
+        frozenset({month for month, _ in days} | set(map(int, filter(None, named)))),
         frozenset(one for word in spoken if (one := weekday(word)) is not None),
         frozenset(one.weekday() for one in dates),
-        frozenset(clocks),
-        frozenset(one[:2] for one in hours),
+        frozenset(hours),
         frozenset([_day(day)] if day else ()),
     )
 
@@ -297,11 +291,8 @@ def _said(text: str, day: str) -> _Said:
 def _dates(text: str, day: str) -> tuple[set[date], str]:
     """Return the days that a text names by date, seen from a day, and the text without them."""
     noon = datetime.combine(_day(day), time(12)).astimezone()
-    spans = list(mentioned(text, "", noon))
-    for span in [one for one in spans if one.start is None or one.end is None]:
-        spans += mentioned(span.text.partition(" ")[2], "", noon)  # of `since May` the month
     found: set[date] = set()
-    for span in spans:
+    for span in mentioned(text, "", noon):
         words = _WORD.findall(span.text)
         counted = numbers(span.text, parts=True) or all(weekday(word) is None for word in words)
         if span.start and span.end and span.end - span.start <= timedelta(days=1) and counted:
@@ -325,7 +316,7 @@ def _lost_number(mine: _Said, said: _Said, names: int, sources: Sequence[Message
         long = len(number) >= LONG_NUMBER and any(number in text for text in squeezed)
         if not long and not any(_is_spoken(one, spoken) for one in ways):
             return number
-    for hour, minute in sorted(mine.clocks - said.hours):
+    for hour, minute in sorted(mine.hours - said.hours):
         near = {hour, hour + HALF_DAY, *((0, 24) if not hour else ())}
         part = {0: "", 30: "0.5", 15: "0.25", 45: "0.25"}.get(minute, str(minute))
         late = minute in (30, 45) and part in spoken
@@ -340,11 +331,11 @@ def _other_number(claim: str, quote: str, day: str) -> str:
     """Return a number of a claim whose quote has numbers, too, and none of the claim's."""
     mine, there = _said(claim, day), _said(quote, day)
     spoken = there.numbers | {str(hour + HALF_DAY) for hour, _ in there.hours}
-    hours = {str(hour + late) for hour, _ in mine.clocks for late in (0, HALF_DAY)}
-    hours |= {part for _, minute in mine.clocks if (part := {30: "0.5", 45: "0.25"}.get(minute))}
+    hours = {str(hour + late) for hour, _ in mine.hours for late in (0, HALF_DAY)}
+    hours |= {part for _, minute in mine.hours if (part := {30: "0.5", 45: "0.25"}.get(minute))}
     given = mine.told | hours | {str(one) for pair in mine.days for one in pair}
     ways = {plain(round(float(one) * by, 6)) for one in given for by in (1, *_UNITS)}
-    if not (there.told | there.hours) or not (mine.told | mine.clocks):
+    if not (there.told | there.hours) or not (mine.told | mine.hours):
         return ""
     same = any(_is_spoken(one, spoken | {"1"}) or one in spoken for one in ways)
     return "" if same else min(mine.told, default="an hour")

@@ -26,7 +26,7 @@ from vaultmind.index.words import detect
 from vaultmind.language.text import MARK, plain_sentences
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import iso, recallable
-from vaultmind.session.sentences import Sentence, read, same, shortened, telling_parts
+from vaultmind.session.sentences import Sentence, read, same, shortened
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileStat, FileText
@@ -124,6 +124,9 @@ class Quote:
     asks: bool = False
 
 
+Quotes = Sequence[Quote]
+
+
 def of_session(messages: Sequence[Message], language: str) -> Summary:
     """Return three to five sentences of a conversation; fewer where less was said."""
     quotes = _quotes(messages, language)
@@ -157,11 +160,10 @@ def quotes_of(level: Level, source: Source, language: str) -> list[Quote]:
 def _quotes(messages: Sequence[Message], language: str) -> list[Quote]:
     """Return the sentences of a conversation that may be told, in order."""
     found = []
-    for one in read_talk(messages).said:
+    for one in read_talk(messages):
         asks, message = one.fault == "question", messages[one.at]
-        if GAP in one.text or one.fault not in (None, "question"):
-            continue
-        if one.intent.intent in TO_THE_MEMORY:
+        is_odd = GAP in one.text or one.fault not in (None, "question")
+        if is_odd or one.intent.intent in TO_THE_MEMORY:
             continue
         text = _prose(clean(one.text), asks=asks)
         sentence = read(text, language)
@@ -176,7 +178,7 @@ def _quotes(messages: Sequence[Message], language: str) -> list[Quote]:
 def clean(text: str) -> str:
     """Return a sentence as it may stand in a summary: one line, no links, no secrets."""
     bare = mask(_SHOWN_LINK.sub(r"\1", one_line(text))).text
-    return shortened(bare, SENTENCE_TOKENS, telling_parts)
+    return shortened(bare, SENTENCE_TOKENS)
 
 
 def lined_up(quotes: Iterable[Quote]) -> str:
@@ -194,22 +196,17 @@ def lined_up(quotes: Iterable[Quote]) -> str:
 
 def words(language: str) -> Sequence[str]:
     """Return the headings of an L1 and an L2, what is told of empty talk, and two speakers."""
-    found: Sequence[str] = WORDS["levels"].get(language, WORDS["levels"]["en"])
-    return found
+    return tuple(WORDS["levels"].get(language, WORDS["levels"]["en"]))
 
 
-def worth_of(quotes: Sequence[Quote]) -> dict[str, float]:
+def worth_of(quotes: Quotes) -> dict[str, float]:
     """Return what each stem is worth: how rare it is among the sentences."""
     seen = Counter(stem for one in quotes for stem in set(one.read.stems))
     return {stem: math.log((1 + len(quotes)) / often) for stem, often in seen.items()}
 
 
 def chosen(
-    among: Sequence[Quote],
-    worth: dict[str, float],
-    max_tokens: int,
-    most: int,
-    said: Sequence[Quote] = (),
+    among: Quotes, worth: dict[str, float], max_tokens: int, most: int, said: Quotes = ()
 ) -> list[Quote]:
     """Return the sentences that tell most in few words and not twice, in their order.
 

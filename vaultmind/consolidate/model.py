@@ -17,7 +17,7 @@ from vaultmind.consolidate import levels as built_in
 from vaultmind.consolidate.extract import (
     GAP,
     WEIGHT,
-    Talk,
+    Utterance,
     extract,
     likeliest,
     merge,
@@ -102,14 +102,14 @@ class Line:
     text: str
 
 
-def transcript(talk: Talk) -> tuple[Line, ...]:
+def transcript(talk: Sequence[Utterance]) -> tuple[Line, ...]:
     """Return the lines of a conversation that a model may see.
 
     No tool output, pastes, code, private or secret words, nothing that was asked not to be kept
     and no orders to a memory: what is not shown cannot be repeated.
     """
     found: list[Line] = []
-    for _, group in groupby(talk.said, key=lambda one: one.at):
+    for _, group in groupby(talk, key=lambda one: one.at):
         said = list(group)
         kept = " ".join(one.text for one in said if one.fault not in HIDDEN)
         text = _NUMBERED.sub(r"(\1)", one_line(kept.replace(GAP, LEFT_OUT)))
@@ -143,8 +143,7 @@ def ask(
     found = []
     for part in parts:
         text = prompts.filled(name, language, transcript="\n".join(part), **fixed)
-        turns = (Turn("user", text),)
-        prompt = Prompt(turns, schema, max_tokens=answer, seconds=SECONDS)
+        prompt = Prompt((Turn("user", text),), schema, max_tokens=answer, seconds=SECONDS)
         found.append(ask_json(generator, prompt))
     return found
 
@@ -185,7 +184,7 @@ def _note(dropped: Sequence[str]) -> tuple[str, ...]:
 class _Job:
     """A conversation that models are asked about, one after the other."""
 
-    talk: Talk
+    talk: Sequence[Utterance]
     lines: tuple[Line, ...]
     messages: Sequence[Message]
     brain: Sequence[Fact]
@@ -271,7 +270,7 @@ def _think(generator: Generator, job: _Job) -> Extraction:
         raise _nonsense(generator, said_so if offered else "it found nothing")
     asked = [one for one in job.found.facts if one.asked]
     found = [*asked, *(one for one in judged if isinstance(one, Candidate))]
-    merged = merge(found, job.talk, job.brain, job.max_facts)
+    merged = merge(found, job.messages, job.brain, job.max_facts)
     dropped = (*wrong, *merged.dropped)
     named = {one.text for one in dropped}
     rest = (one for one in job.found.dropped if one.text not in named)
@@ -285,7 +284,7 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
     keys = {line.number: line.key for line in job.lines}
     evidence = tuple(dict.fromkeys(keys[n] for n in one["evidence"] if n in keys))
     category: Category = one["category"]
-    said = [each for each in job.talk.said if each.key in evidence and each.fault not in HIDDEN]
+    said = [each for each in job.talk if each.key in evidence and each.fault not in HIDDEN]
     mine = [each for each in said if each.role == "user"]
     if not mine or not text:
         reason: Reason = "not the user's words" if said and text else "no evidence"
@@ -324,9 +323,8 @@ def _level(generator: Generator, level: Level, lines: Sequence[Line], max_tokens
         if said:
             text = " ".join(said)
             best = sorted(meant, key=lambda line, text=text: -share_of(text, line.text))  # type: ignore[misc]
-            named = {line.key for line in best[:MOST_MARKS]}
-            keys = dict.fromkeys(line.key for line in meant if line.key in named)
-            kept.append(Paragraph(text, tuple(keys)))
+            named = sorted(best[:MOST_MARKS], key=meant.index)
+            kept.append(Paragraph(text, tuple(dict.fromkeys(line.key for line in named))))
     if len(kept) < min(fewest, len(lines)):
         raise _nonsense(generator, f"{len(kept)} of its paragraphs hold")
     return Summary(_within(kept[:most], max_tokens), notes=_note(dropped))

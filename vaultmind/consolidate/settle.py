@@ -49,7 +49,7 @@ from vaultmind.session import active
 from vaultmind.session.active import recap_block
 from vaultmind.session.files import iso, plain_text, read_session, read_text, recallable
 from vaultmind.session.recall import key_of
-from vaultmind.session.sentences import LANGUAGES, headings, language_of
+from vaultmind.session.sentences import LANGUAGES, context_words, language_of
 from vaultmind.session.summary import Line, source_bullet
 from vaultmind.session.unkept import unkept
 from vaultmind.tokens import count
@@ -188,17 +188,9 @@ def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWr
     latest = evidence[-1] if evidence else None
     day, today = day_of(latest) if latest else None, work.by.clock().date()
     ref = MessageRef(work.agent, work.session, latest.block, latest.id) if latest else None
-    write = MemoryWrite(
-        "remember",
-        work.agent,
-        work.caller,
-        fact.text,
-        section=fact.section or SECTION_OF.get(fact.category),
-        evidence=ref,
-        how=REPORTED if fact.quote else EXTRACTED,
-        quote=fact.quote,
-        said_on=(latest.time if day.date() <= today else str(today)) if latest and day else "",
-    )
+    said_on = (latest.time if day.date() <= today else str(today)) if latest and day else ""
+    section = fact.section or SECTION_OF.get(fact.category)
+    write = MemoryWrite("remember", work.agent, work.caller, fact.text, "", section, ref)
     known = f"^{fact.block}" if fact.block else ""
     if fact.category == "UPDATE":
         write = replace(write, op="replace", old=known or fact.replaces)
@@ -208,7 +200,8 @@ def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWr
     second_hand = fact.quote or any(one.how == "reported" for one in evidence)
     if not hold and second_hand and (write.op == "forget" or sensitive(fact.text)):
         hold = SECOND_HAND
-    return replace(write, hold=hold)
+    how = REPORTED if fact.quote else EXTRACTED
+    return replace(write, how=how, quote=fact.quote, said_on=said_on, hold=hold)
 
 
 # --- the active context ---------------------------------------------------------------------
@@ -220,12 +213,10 @@ def better(work: Work, found: Extraction) -> bool:
     Nothing is to be done where that speaks of another session, or of this one in the agent's own
     words. What a person has changed stays.
     """
-    reader = work.by.reader
-    text = read_text(reader, reader.paths.active_context(work.agent))[0]
-    is_ours = active.speaks_of(text) == active.link(work.path)
-    if not is_ours or active.has_recap(text, work.session):
-        return True
     if found.by == "extractive" or not found.summary:
+        return True
+    text = read_text(work.by.reader, work.by.reader.paths.active_context(work.agent))[0]
+    if active.speaks_of(text) != active.link(work.path) or active.has_recap(text, work.session):
         return True
     about = [escape(one) for one in plain_sentences(found.summary)]
     return retell(work, about, "what a session leaves, summed up", untouched=True)
@@ -237,8 +228,7 @@ def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = F
     Not where a later session left its own; if `untouched`, only in the place of what we wrote.
     """
     by, now = work.by, work.by.clock()
-    written = active.ActiveContextFile(by.reader, by.hides)
-    left = written.read(work.agent, work.path, now)
+    left = active.leaves_of(by.reader, by.hides, work.agent, work.path, now)
 
     def change(file: FileText | None) -> str | None:
         text = file.text if file else ""
@@ -246,7 +236,7 @@ def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = F
             return None
         base = active.body_of(text) if active.speaks_of(text) == active.link(work.path) else ""
         body = mask(with_about(base, about, left.language, active.BODY_TOKENS)).text
-        return written.change(replace(left, body=body), now)(file)
+        return active.telling(replace(left, body=body), now)(file)
 
     path = by.reader.paths.active_context(work.agent)
     return by.gate.save(path, change, work.caller, reason) is not None
@@ -258,8 +248,8 @@ def with_about(text: str, about: Sequence[str], language: str, max_tokens: int) 
     `text` is what the conversation leaves without them: its other sections stay as far as there
     is room. At least one bullet is kept.
     """
-    ours = {headings(code)["about"].casefold() for code in LANGUAGES}
-    wanted = [(headings(language)["about"], f"- {item}") for item in about]
+    ours = {context_words(code)["heading_about"].casefold() for code in LANGUAGES}
+    wanted = [(context_words(language)["heading_about"], f"- {item}") for item in about]
     for title, *lines in (part.splitlines() for part in re.split(r"(?m)^#+ ", text)[1:]):
         if title.strip().casefold() not in ours:
             wanted += [(title, line) for line in lines if line.startswith("- ")]
@@ -297,12 +287,12 @@ class Told:
     """The words of a known fact whose place it takes; its block id where there is one."""
 
 
+@dataclass(frozen=True, slots=True)
 class Reported:
     """Takes what agents tell of a conversation. Any thread."""
 
-    def __init__(self, by: Resources, max_facts: int) -> None:
-        self._by = by
-        self._max_facts = max_facts
+    by: Resources
+    max_facts: int
 
     def facts(
         self, agent: str, session: str, facts: Sequence[Told], caller: Caller
@@ -313,9 +303,9 @@ class Reported:
         that cannot be read.
         """
         said, _ = self._heard(agent, session)
-        known = [one.text for one in known_facts(self._by, agent)]
-        most, bad, fates = len(known) + self._max_facts, list[Dropped](), list[Settled]()
-        work, messages = Work(self._by, agent, session, caller), {key_of(one): one for one in said}
+        known = [one.text for one in known_facts(self.by, agent)]
+        most, bad, fates = len(known) + self.max_facts, list[Dropped](), list[Settled]()
+        work, messages = Work(self.by, agent, session, caller), {key_of(one): one for one in said}
         for told in facts:
             found = _judged(told, said)
             there = any(is_known(found.text, one) for one in known)
@@ -342,7 +332,7 @@ class Reported:
         lines, left_out = grounded(recap, said, agent, session)
         why = OPEN if is_open else ""
         if lines and not why:
-            work = Work(self._by, agent, session, caller)
+            work = Work(self.by, agent, session, caller)
             bullets = [source_bullet(one) for one in lines]
             why = "" if retell(work, bullets, "the agent's recap of a session") else LATER
         if why:
@@ -361,7 +351,7 @@ class Reported:
         """Return what of a session may bear something out, and whether it goes on."""
         if not session:
             return [], True
-        reader, hides = self._by.reader, self._by.hides
+        reader, hides = self.by.reader, self.by.hides
         file, transcript = read_session(reader, agent, session)
         shown = recallable(agent, file.path, file.text, hides, transcript=transcript)
         kept_out = unkept([one for one, _ in shown])
@@ -389,7 +379,7 @@ def _judged(told: Told, said: Sequence[Message]) -> Candidate | Dropped:
     section = told.section or pick(text)
     category = CATEGORY_OF[section]
     if reason := _unfit(told.text, quotes=bool(quote)):
-        return Dropped("" if reason in ("private", "secret") else text, reason)
+        return Dropped(text, reason)
     there = [one for one in said if stands(quote, one.text)]
     there = [one for one in there if one.role == "user"] or there
     keys = tuple(key_of(one) for one in there[-1:])

@@ -201,13 +201,3 @@ class Consolidated:
 
 class CutOff(Exception):  # no fault: it is begun again another time
     """The work is to stop between two steps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far consolidation is."""
-
-    queue: tuple[tuple[str, str], ...]
-    """(agent, session) of those that wait."""
-    asked_for: int
-    """Ended sessions, imported ones most of them, that wait until the person asks."""

@@ -22,7 +22,6 @@ from vaultmind.consolidate.types import (
     Request,
     Resources,
     SessionDone,
-    Standing,
     Work,
 )
 from vaultmind.errors import NotFound, VaultMindError
@@ -130,12 +129,15 @@ class Consolidation:
         why = "a session was consolidated"
         return self._with.gate.save(path, change, caller, why) is not None
 
-    def standing(self) -> Standing:
-        """Return how far it is."""
+    def standing(self) -> tuple[list[tuple[str, str]], int]:
+        """Return (agent, session) of those that wait their turn.
+
+        And how many, imported ones most of them, wait until the person asks.
+        """
         agents = self._paths.agent_names()
         waiting = [(agent, one) for agent in agents for one in self._waiting(agent)]
-        queue = tuple((agent, one.id) for agent, one in waiting if "pending" in one.raw)
-        return Standing(queue, len(waiting) - len(queue))
+        queue = [(agent, one.id) for agent, one in waiting if "pending" in one.raw]
+        return queue, len(waiting) - len(queue)
 
     def start(self) -> None:
         """Look in the background for what waits, after a while of quiet; returns at once."""
@@ -182,7 +184,7 @@ class Consolidation:
         """Consolidate what is pending, session by session: who asks goes in between."""
         done, agents = Consolidated(), self._paths.agent_names()
         try:
-            for agent, session in [*self.standing().queue, *((one, "") for one in agents)]:
+            for agent, session in [*self.standing()[0], *((one, "") for one in agents)]:
                 with self._turn:
                     if any(one.id == session for one in self._waiting(agent)):
                         self._take(agent, session, BY_ITSELF, done, dry_run=False)

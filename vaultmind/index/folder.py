@@ -21,7 +21,7 @@ from vaultmind.vault.scan import OBSIDIAN_SETTINGS, Rules, Scan, scan
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
-VAULT_FORMAT = "10"
+VAULT_FORMAT = "11"
 """Raise it when the same bytes of a vault would give other chunks, terms, ties or records."""
 
 log = logging.getLogger(__name__)

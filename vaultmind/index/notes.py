@@ -373,7 +373,7 @@ def value_text(value: object) -> str:
 def _time_of(path: str, note: Note) -> str:
     """Return the date that a daily note's name or a property gives, as ISO; else nothing."""
     said = (str(note.properties.get(key, "")).strip() for key in _DATE_KEYS)
-    dates = (_DATE.match(one) for one in (PurePosixPath(path).stem, *said))
+    dates = (_DATE.search(PurePosixPath(path).stem), *map(_DATE.match, said))
     return next((date[0] for date in dates if date), "")
 
 

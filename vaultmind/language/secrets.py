@@ -15,13 +15,14 @@ from functools import lru_cache
 from vaultmind.language.network import Reading, network
 from vaultmind.language.text import sentences
 from vaultmind.language.words import fold
-from vaultmind.redact import Masked, mask
+from vaultmind.redact import Masked, is_name, mask
 from vaultmind.redact.spans import replace
 from vaultmind.tables import table
 
-LIKELY, CERTAIN, PART = 0.7, 0.985, 0.5
-"""Likelihood from which a sentence holds a secret: of what is said, and of what the person asked to
-have remembered, which must not be lost; and from which a word is a part of it."""
+LIKELY, NAMED, CERTAIN, PART = 0.7, 0.95, 0.985, 0.5
+"""Likelihood from which a sentence holds a secret: of what is said, where it may be a product's
+name ("Przelewy24"), and of what the person asked to have remembered, which must not be lost; and
+from which a word is a part of it."""
 MOST_LETTERS = 400
 """Letters of a sentence that are read."""
 MOST_SENTENCES = 40
@@ -69,7 +70,9 @@ def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int,
         if any(a <= first and last <= b and b - a > last - first for a, b in mails):
             continue  # a part of an address
         masked = "‹" in text[first:last] or text.rfind("‹", 0, first) > text.rfind("›", 0, first)
-        if not masked and any(map(str.isalnum, text[first:last])):
+        said = text[first:last]
+        doubtful = likely < NAMED and is_name(said, text)
+        if not masked and any(map(str.isalnum, said)) and not doubtful:
             yield first, last, likely
 
 

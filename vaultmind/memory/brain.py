@@ -237,13 +237,6 @@ def remove_fact(text: str, placed: PlacedFact) -> str:
     return head + tail
 
 
-def removed_text(text: str, placed: PlacedFact) -> str:
-    """Return what `remove_fact` takes away, as a reader sees it, on one line."""
-    gone = [bullet.text for bullet in bullets(text) if placed.start <= bullet.start]
-    nested = sum(placed.start < b.start < placed.tree_end for b in bullets(text))
-    return "; ".join(gone[: nested + 1])
-
-
 def _placed(found: tuple[Bullet, ...], i: int, text: str) -> PlacedFact:
     bullet = found[i]
     depth, end = _indent(bullet), bullet.end
@@ -347,11 +340,8 @@ def turned(moves: Sequence[Move]) -> tuple[Move, ...]:
 
 def masked(moves: Sequence[Move]) -> tuple[Move, ...]:
     """Return moves as the audit may hold them."""
-    safe = [mask(move.line).text for move in moves]
-    pairs = zip(moves, safe, strict=True)
-    return tuple(
-        replace(move, line=line, whole=move.whole and line == move.line) for move, line in pairs
-    )
+    found = ((one, mask(one.line).text) for one in moves)
+    return tuple(replace(one, line=new, whole=one.whole and new == one.line) for one, new in found)
 
 
 def find_fact(text: str, fact: Fact) -> PlacedFact | None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import chain
 from typing import Any
 
 from vaultmind.errors import BadArgument
@@ -30,7 +31,6 @@ from vaultmind.memory.brain import (
     new_block,
     own_text,
     parse_brain,
-    removed_text,
     render_fact,
 )
 from vaultmind.memory.contradictions import contradicts
@@ -244,9 +244,9 @@ def _forget(text: str, archive: str, ask: Ask) -> Step:
     spans = [slice(one.start, one.tree_end) for one in places]
     if any(blank_private(text[span]) != seen[span] for span in spans):
         return _not_kept(known, ask)  # half a private passage would be left
-    said = removed_text(seen, places[0]) if places else known.text
-    below = [p.fact for p in brain.facts if any(s.start < p.start < s.stop for s in spans)]
-    gone = tuple(dict.fromkeys([*(facts[i] for i in match.found), *below]))
+    under = [[p.fact for p in brain.facts if s.start <= p.start < s.stop] for s in spans]
+    said = JOINT.join(one.text for one in under[0]) if under else known.text
+    gone = tuple(dict.fromkeys([*(facts[i] for i in match.found), *chain.from_iterable(under)]))
     in_archive = _same_in_archive(old, archive, gone, ended=True)
     where = [ask.path] * bool(places) + [ask.archive] * bool(in_archive)
     message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."

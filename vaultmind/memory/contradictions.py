@@ -101,11 +101,6 @@ def is_count(word: str) -> bool:
     return word[:1].isdigit() or fold(word) in _COUNTS
 
 
-def is_liking(folded: str) -> bool:
-    """Tell whether a folded word says that somebody likes something, or does not."""
-    return bool(_LIKING.search(folded)) or folded in ("hate", "hates", "nienawidzi", "ненавидит")
-
-
 def _differ(
     slot: str, whose: Sequence[Word], value: Sequence[Word], before: Sequence[Word]
 ) -> bool:

@@ -129,6 +129,7 @@ class Gate:
         self.paths, self.settings, self._indexer = paths, settings, indexer
         self._authority, self.clock = authority, clock
         self._writer = VaultWriter(paths)
+        self.sweep, self.keeps_records = self._writer.sweep, authority.keeps_records
         self.reader = VaultReader(paths, max_bytes=0)
         self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
         self.hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
@@ -225,7 +226,7 @@ class Gate:
         def change(file: FileText | None) -> str | None:
             nonlocal step
             text = _sound(ask.path, file, new_brain(whose, ask.language))
-            step = step_of(text, self._text(ask.archive))
+            step = step_of(text, self.text(ask.archive))
             if ask.dry or not step.written:
                 return None
             new = apply(text, step.moves, archive=False, language=ask.language)
@@ -366,7 +367,7 @@ class Gate:
 
         What was told before is not told again, and nothing for an agent at autonomy 0.
         """
-        if agent not in self.paths.agent_names() or not self._authority.keeps_records(agent):
+        if agent not in self.paths.agent_names() or not self.keeps_records(agent):
             return
         with self._locks[agent]:
             lines = audit.newest_first(self.paths, (agent,), (audit.DROP,), session)
@@ -487,7 +488,7 @@ class Gate:
             outcome = with_hidden(replace(outcome, outcome="written"), hid, "did")
         elif not words:
             outcome = also(outcome, "To hide what was said, say more of it.")
-        prose = own_text(blank_private(self._text(ask.path)))
+        prose = own_text(blank_private(self.text(ask.path)))
         if any(mentions(paragraph, ask.write.text) for paragraph in prose):
             outcome = also(outcome, f"It stands in {ask.path} as your own text; edit it there.")
         return replace(step, outcome=outcome, hidden=hid)
@@ -503,10 +504,6 @@ class Gate:
         self._authority.allow(agent, seen, caller)
         self.audit.note(caller, agent, "allow", "written", reason=mask("; ".join(asked_for)).text)
         return asked_for
-
-    def keeps_records(self, agent: str) -> bool:
-        """Tell whether an agent's conversations are written down: not at autonomy 0."""
-        return self._authority.keeps_records(agent)
 
     # --- records -------------------------------------------------------------------------
 
@@ -545,10 +542,6 @@ class Gate:
         if agent:
             self.audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
 
-    def sweep(self) -> None:
-        """Remove what a write that was cut short left behind."""
-        self._writer.sweep()
-
     def _stored(
         self, relative: str, change: Change, caller: Caller, reason: str
     ) -> FileText | None:
@@ -571,9 +564,9 @@ class Gate:
         if agent != caller.agent or relative == self.paths.identity(agent):
             raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")
 
-    def _text(self, path: str) -> str:
+    def text(self, path: str) -> str:
         """Return a file's text; empty where there is none that can be read."""
-        with suppress(errors.UnreadableNote, errors.NotFound):
+        with suppress(errors.UnreadableNote, errors.NotFound, errors.PathRefused):
             return self.reader.read(path).text
         return ""
 

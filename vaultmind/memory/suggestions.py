@@ -248,9 +248,10 @@ class Queue:
 
     def _rejected(self, write: MemoryWrite) -> Put | None:
         """Return that the person has rejected the same before, as the log has it."""
+        said = saying(one_line(mask(write.text).text))
         for line in newest_first(self._paths, (write.agent,), (write.op,), '"rejected"'):
             text = line.before if write.op == "forget" else line.after
-            if line.outcome == "rejected" and _same(text, write.text):
+            if line.outcome == "rejected" and saying(text) == said:
                 return "rejected", ""
         return None
 
@@ -385,7 +386,3 @@ class Queue:
             return self._gate.reader.read(self._paths.suggestions).text
         except errors.NotFound:
             return ""
-
-
-def _same(stored: str, text: str) -> bool:
-    return saying(stored) == saying(one_line(mask(text).text))

@@ -89,6 +89,13 @@ def has_household_code(text: str) -> bool:
     return bool(_HOUSE.search(low) and _HOUSE_CODE.search(low))
 
 
+def is_name(value: str, text: str) -> bool:
+    """Tell whether a word is rather a product's name (`Android14`): nothing announces a secret."""
+    low = text.lower().translate(_FOLD)
+    told = any(one.search(low) for one in (_PASSWORD, _ACCESS, _KEY, _PIN, _CODE))
+    return bool(re.fullmatch(_PRODUCT, value)) and not told
+
+
 def credentials(text: str) -> Iterator[Span]:
     """Yield where credentials stand in a text, and their kinds, in order and apart."""
     low = text.lower().translate(_FOLD)

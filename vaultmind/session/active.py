@@ -40,8 +40,8 @@ from vaultmind.vault.transcript import (
 
 BODY_TOKENS = 280
 """Size of an active context without its first line, which says when it was and where."""
-TAIL, BATCH = 60, 24
-"""Messages that are read whole when a session ends, and in a step of the summary before them."""
+BATCH = 60
+"""Messages that are folded together when a session ends."""
 LINE_TOKENS, KEPT_TOKENS = 32, 1200
 """A longer line is cut; tokens of the summary from which the lines are chosen."""
 SLIGHT_WORDS = 5
@@ -73,56 +73,47 @@ class Leaves:
     title: str = ""
 
 
-class ActiveContextFile:
-    """Reads what sessions leave, and makes the changes that write it. Any thread."""
+def leaves_of(reader: VaultReader, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
+    """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
+    transcript, told = _told(reader, agent, path, hides)
+    language, prefix = language_of(told), files.session_of(path).replace("_", "-")
+    body = active_context(told, language, BODY_TOKENS)
+    return Leaves(
+        path=path,
+        said=last_time(transcript, now),
+        body=mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text,
+        where=where_of(transcript.meta),
+        language=language,
+        title=title_of(told),
+    )
 
-    def __init__(self, reader: VaultReader, hides: Hides) -> None:
-        self._reader = reader
-        self._hides = hides
 
-    def read(self, agent: str, path: str, now: datetime) -> Leaves:
-        """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-        transcript, told = _told(self._reader, agent, path, self._hides)
-        language, prefix = language_of(told), files.session_of(path).replace("_", "-")
-        whole, rest = Rolling(language=language), told
-        while len(rest) > TAIL + BATCH:
-            whole, rest = fold(whole, rest[:BATCH]), rest[BATCH:]
-        body = active_context(rest, whole, BODY_TOKENS)
-        return Leaves(
-            path=path,
-            said=last_time(transcript, now),
-            body=mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text,
-            where=where_of(transcript.meta),
-            language=language,
-            title=title_of(told),
-        )
+def telling(leaves: Leaves, now: datetime) -> Change:
+    """Return the change that tells of a session, under a person's own properties.
 
-    def change(self, leaves: Leaves, now: datetime) -> Change:
-        """Return the change that tells of a session, under a person's own properties.
+    None is made where a later session has left something, unless that is of a clock that was
+    wrong, nor for one that left nothing.
+    """
 
-        None is made where a later session has left something, unless that is of a clock that was
-        wrong, nor for one that left nothing.
-        """
+    def change(file: FileText | None) -> str | None:
+        before = file.text if file else ""
+        found = front_matter(before)
+        head = before[: found.body_start] if found else ""
+        same = speaks_of(before) == link(leaves.path)
+        date = files.time_or_none(str(found.properties.get("date") or "")) if found else None
+        if not leaves.body or (date and leaves.said < date <= now and not same):
+            return None
+        when = leaves.said.strftime("%Y-%m-%d %H:%M")
+        body = f"{', '.join(filter(None, (when, leaves.where)))}\n\n{leaves.body}"
+        try:
+            head = set_property(head, "session", link(leaves.path))
+            head = set_property(head, "date", files.iso(leaves.said))
+            head = set_property(head, "tokens", count(files.plain_text(body)))
+        except BadArgument:
+            log.warning("the properties of the active context are broken, and were left alone")
+        return with_newlines(f"{head}\n{body}\n", newline_of(before))
 
-        def change(file: FileText | None) -> str | None:
-            before = file.text if file else ""
-            found = front_matter(before)
-            head = before[: found.body_start] if found else ""
-            same = speaks_of(before) == link(leaves.path)
-            date = files.time_or_none(str(found.properties.get("date") or "")) if found else None
-            if not leaves.body or (date and leaves.said < date <= now and not same):
-                return None
-            when = leaves.said.strftime("%Y-%m-%d %H:%M")
-            body = f"{', '.join(filter(None, (when, leaves.where)))}\n\n{leaves.body}"
-            try:
-                head = set_property(head, "session", link(leaves.path))
-                head = set_property(head, "date", files.iso(leaves.said))
-                head = set_property(head, "tokens", count(files.plain_text(body)))
-            except BadArgument:
-                log.warning("the properties of the active context are broken, and were left alone")
-            return with_newlines(f"{head}\n{body}\n", newline_of(before))
-
-        return change
+    return change
 
 
 def ending(leaves: Leaves, when: datetime, device: str) -> Change:
@@ -184,18 +175,21 @@ def has_recap(text: str, session: str) -> bool:
 # --- what a session leaves ----------------------------------------------------------------
 
 
-def active_context(messages: Sequence[Message], rolling: Rolling, max_tokens: int = 300) -> str:
+def active_context(messages: Sequence[Message], language: str = "en", max_tokens: int = 300) -> str:
     """Return what a conversation leaves for the next: Markdown of at most `max_tokens` tokens.
 
     It is the sliding summary of all of it; empty for a greeting, small talk, or a lone question
-    with its answer. `messages` are those that may be recalled, all or those that `rolling` does not
-    hold.
+    with its answer. `messages` are those that may be recalled.
     """
-    rest = summary.unfolded(messages, rolling.upto)
-    whole = fold(rolling, rest, KEPT_TOKENS)
-    if not rolling.messages and _is_slight(whole, messages[0].speaker if messages else ""):
+    whole = Rolling(language=language)
+    for at in range(0, len(messages), BATCH):
+        whole = fold(whole, messages[at : at + BATCH], KEPT_TOKENS)
+    people = {"user", *(one.speaker for one in messages[:1])}
+    told = [one for one in whole.lines if one.speaker in people and one.kind != "question"]
+    decides = any(one.kind == "decision" for one in whole.lines)
+    if not decides and sum(len(read(one.text, language).stems) for one in told) < SLIGHT_WORDS:
         return ""
-    before_tools = {one.block for one, after in pairwise(rest) if after.role == "tool"}
+    before_tools = {one.block for one, after in pairwise(messages) if after.role == "tool"}
 
     def stays(line: Line) -> bool:
         """Tell whether a line is none of what a tool was about to be used for, nor of a secret."""
@@ -207,13 +201,6 @@ def active_context(messages: Sequence[Message], rolling: Rolling, max_tokens: in
     )
     fits = summary.fitting(replace(whole, lines=tuple(short)), max_tokens)
     return summary.sections(fits, source_bullet)
-
-
-def _is_slight(whole: Rolling, first: str) -> bool:
-    """Tell whether nothing was decided, and who spoke first or the user said next to nothing."""
-    told = [one for one in whole.lines if one.speaker in (first, "user") and one.kind != "question"]
-    words = sum(len(read(one.text, whole.language).stems) for one in told)
-    return words < SLIGHT_WORDS and not any(one.kind == "decision" for one in whole.lines)
 
 
 # --- what is to be known of a session -----------------------------------------------------

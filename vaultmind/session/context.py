@@ -14,21 +14,14 @@ from dataclasses import dataclass, replace
 from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words import detect
-from vaultmind.memory.brain import (
-    MEND,
-    WRITING_WAITS,
-    PlacedFact,
-    fault,
-    parse_brain,
-    sound_text,
-)
+from vaultmind.memory.brain import MEND, PlacedFact, parse_brain
 from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
 from vaultmind.plural import counted
 from vaultmind.ports import MessageMeaning
 from vaultmind.session import parts, subagents, summary
 from vaultmind.session.active import speaks_of
 from vaultmind.session.conversation import Conversations, View
-from vaultmind.session.files import Hides, Shows, plain_text, read_text
+from vaultmind.session.files import Hides, Shows, plain_text, read_brain, read_text
 from vaultmind.session.longterm import Ask, LongTerm
 from vaultmind.session.parts import (
     NO_ROOM,
@@ -49,7 +42,7 @@ from vaultmind.session.recall import (
     recall,
     waiting,
 )
-from vaultmind.session.sentences import context_words, headings
+from vaultmind.session.sentences import context_words
 from vaultmind.session.summary import section_text
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller
@@ -389,12 +382,12 @@ class _Draft:
         """Add a sub-agent's last completed runs, in the place of a conversation."""
         by, agents = self.by, self.by.reader.paths.agent_names()
 
-        def hides(file: str, line: int) -> bool:
-            return any(by.hides(one, file, subagents.block_of(line)) for one in agents)
+        def hides(file: str, block: str) -> bool:
+            return by.excludes(file) or any(by.hides(one, file, block) for one in agents)
 
         paths, task = by.reader.paths, self.request.task
         many = self.config.context.subagent_history
-        runs = subagents.history(paths, task, many, excludes=by.excludes, hides=hides)
+        runs = subagents.history(paths, task, many, hides)
         self.notes += [] if runs else [f"There are no completed runs of the task {task!r}."]
         if self.wants("history"):
             part, dropped = subagents.runs_part(runs, self.words["history"], self.room)
@@ -481,9 +474,9 @@ def start_texts(
 
 def others_text(others: Sequence[Recent]) -> str:
     """Return what goes on in other conversations, and what was before the last one."""
-    titles = headings(detect("\n".join(one.line for one in others)) or "en")
+    titles = context_words(detect("\n".join(one.line for one in others), "en"))
     shown, room = list[str](), OTHERS_TOKENS
-    for running, title in ((True, titles["beside"]), (False, titles["before"])):
+    for running, title in ((True, titles["heading_beside"]), (False, titles["heading_before"])):
         lines = []
         for one in others:
             if one.running == running and (cost := count(f"- {one.line}")) <= room:
@@ -495,15 +488,13 @@ def others_text(others: Sequence[Recent]) -> str:
 
 def readable(reader: VaultReader, path: str, dropped: list[Dropped]) -> str:
     """Return what can be read of a file; what cannot is named, and how to mend it."""
-    text, reason = read_text(reader, path)
-    mend = MEND
-    if path.endswith("/brain.md"):
-        if broken := fault(text):
-            dropped.append(Dropped("front matter of the brain", f"{path}: {broken}. {MEND}"))
-        text, damaged = sound_text(text)
-        reason, mend = reason or damaged, f"{WRITING_WAITS} {MEND}"
-    if reason:
-        dropped.append(Dropped(f"part of {path}", f"{reason}. {mend}"))
+    is_brain = path.endswith("/brain.md")
+    text, wrong = (read_brain if is_brain else read_text)(reader, path)
+    if wrong:
+        reason = wrong if is_brain else f"{wrong}. {MEND}"
+        dropped.append(
+            Dropped("what cannot be read of the brain" if is_brain else f"part of {path}", reason)
+        )
     return text
 
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.memory.brain import MEND, WRITING_WAITS, fault, sound_text
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
@@ -60,6 +61,9 @@ _EMPTY_HEADING = re.compile(
     r"^(#{1,6})(?: [^\n]*)?\n+(?=(?!\1#)#{1,6}(?: |$))|^#{1,6}(?: [^\n]*)?\s*\Z", re.MULTILINE
 )
 """A heading with nothing under it before the next of its level or above."""
+ID_LETTERS = 80
+_WHOLE = re.compile(r"\n\^[A-Za-z0-9-]+\n\n\Z")
+"""How a message ends that is written down whole: with its block id."""
 _NUMBER = re.compile(rb"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)")
 
 
@@ -209,10 +213,18 @@ class Shelf:
         known = self._parsed.get(path)
         if known and known[0].stat == self.reader.stat(path):
             return known
+        file, before = self.reader.read(path), ""
+        if (
+            known
+            and _WHOLE.search(known[0].text[-ID_LETTERS:])
+            and file.text.startswith(known[0].text)
+        ):
+            before = known[0].text
         if len(self._parsed) >= PARSED:
             self._parsed.clear()
-        found = self._parsed[path] = read_session(self.reader, agent, session)
-        return found
+        read = parse_session(file.text, known[1] if known and before else None, len(before))
+        self._parsed[path] = file, read
+        return file, read
 
 
 def _read_head(session: str, path: Path) -> Head:
@@ -312,3 +324,13 @@ def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
             lines = reader.read_broken(path).split("\n")
             return "\n".join("" if "\0" in line else line for line in lines), error.reason
         return "", error.reason
+
+
+def read_brain(reader: VaultReader, path: str) -> tuple[str, str]:
+    """Return a brain's sound lines, and what is wrong with the file and how to mend it."""
+    text, reason = read_text(reader, path)
+    sound, damage = sound_text(text)
+    if damage := reason or damage:
+        return sound, f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}"
+    broken = fault(text)
+    return sound, f"{path}: {broken}. {MEND}" if broken else ""

@@ -36,7 +36,7 @@ from vaultmind.polling import quietly
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session import files
-from vaultmind.session.active import ActiveContextFile, ending, last_time, recent_of
+from vaultmind.session.active import ending, last_time, leaves_of, recent_of, telling
 from vaultmind.session.files import Hides, iso, parse_time
 from vaultmind.session.parts import Recent
 from vaultmind.session.unkept import BEYOND_DOUBT, unkept
@@ -189,7 +189,6 @@ class SessionLog(files.Shelf):
         self._gate, self._clock = gate, clock
         self._idle = timedelta(minutes=idle_minutes)
         self._listeners = listeners or Listeners()
-        self._active = ActiveContextFile(reader, self._listeners.hides)
         self._readable = reader.max_bytes or files.DEFAULT_SESSION_BYTES
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._asked: set[tuple[str, str]] = set()
@@ -391,12 +390,12 @@ class SessionLog(files.Shelf):
         A kill between the two leaves a session that is open and is ended again by the same rule.
         """
         with self._locks[agent]:
-            leaves = self._active.read(agent, path, self._clock())
+            now, active = self._clock(), self._paths.active_context(agent)
+            leaves = leaves_of(self.reader, self._listeners.hides, agent, path, now)
             if leaves.body:
-                change, active = self._active.change(leaves, self._clock()), self._paths
                 why = "what a session leaves for the next"
                 try:
-                    self._gate.save(active.active_context(agent), change, caller, why)
+                    self._gate.save(active, telling(leaves, now), caller, why)
                 except (PathRefused, UnreadableNote) as error:  # it will be the same next time
                     log.warning("the active context was not written: %s", error)
             done = ending(leaves, when, self._listeners.device)

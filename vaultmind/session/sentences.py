@@ -7,10 +7,8 @@ languages within a conversation; other languages have none.
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
@@ -60,29 +58,15 @@ def context_words(language: str) -> dict[str, str]:
 
 
 @cache
-def headings(language: str) -> dict[str, str]:
-    """Return what stands above the lines of a summary, by kind, in a language."""
-    said_ = context_words(language)
-    mark = "heading_"
-    return {name.removeprefix(mark): said_[name] for name in said_ if name.startswith(mark)}
-
-
-@cache
 def small_words() -> frozenset[str]:
     """Return the words of all languages that say nothing in a conversation."""
     return frozenset(word for text in table(__file__)["small"].values() for word in words(text))
 
 
 @lru_cache(maxsize=8192)
-def how_often(folded: str, cue: str) -> int:
-    """Return how many times folded words, joined by spaces, hold a cue."""
-    pattern = _pattern(cue, cyrillic=bool(_CYRILLIC.search(folded)))
-    return sum(1 for _ in pattern.finditer(folded))
-
-
 def said(folded: str, cue: str) -> bool:
     """Tell whether folded words, joined by spaces, hold a cue."""
-    return how_often(folded, cue) > 0
+    return bool(_pattern(cue, cyrillic=bool(_CYRILLIC.search(folded))).search(folded))
 
 
 @cache
@@ -112,10 +96,10 @@ def language_of(messages: Sequence[Message]) -> str:
 # --- cutting ------------------------------------------------------------------------------
 
 
-def shortened(text: str, max_tokens: int, weighs: Callable[[str], float] | None = None) -> str:
+def shortened(text: str, max_tokens: int) -> str:
     """Return a sentence, or the piece of it that weighs most, marked where it was cut.
 
-    A piece starts where the sentence or a clause does. By default it weighs what it tells.
+    A piece starts where the sentence or a clause does, and weighs what it tells.
     """
     if count(text) <= max_tokens:
         return text
@@ -124,7 +108,7 @@ def shortened(text: str, max_tokens: int, weighs: Callable[[str], float] | None 
     best, most = "", -1.0
     for start in (0, *(match.end() for match in _CLAUSE.finditer(body))):
         piece = clip(body[start:], max(2, max_tokens - 2), mark="")
-        worth = (weighs or telling_parts)(piece) - (0.5 if start else 0.0)
+        worth = _telling(piece) - (0.5 if start else 0.0)
         if worth > most and any(map(str.isalnum, piece)):
             before = f"{MARK} " if start or head else ""
             after = f" {MARK}" if tail or body[start:] != piece else ""
@@ -164,15 +148,12 @@ class Sentence:
         return self.is_open or said(self.folded, "deferral")
 
     @property
-    def only_points(self) -> bool:
-        """Tell whether it says of something else that it is open: "That is still open."."""
-        return self.is_open and not self.asks and len(self.stems) <= MIN_CONTENT
-
-    @property
     def is_small_talk(self) -> bool:
-        """Tell whether nobody would miss it."""
-        if self.numbers or self.decides or self.is_open:
+        """Tell whether nobody would miss it: what only points, too ("That is still open.")."""
+        if self.numbers or self.decides:
             return False
+        if self.is_open:
+            return not self.asks and len(self.stems) <= MIN_CONTENT
         spoken = self.folded.split(" ")
         small = sum(word in small_words() for word in spoken)
         short = len(spoken) <= SMALL_TALK_WORDS and len(self.stems) < ENOUGH_CONTENT
@@ -189,24 +170,23 @@ class Sentence:
 
 
 @lru_cache(maxsize=2048)
-def read(text: str, language: str, speakers: frozenset[str] = frozenset()) -> Sentence:
-    """Return a sentence with its words, numbers and names, other than those of the `speakers`."""
+def read(text: str, language: str) -> Sentence:
+    """Return a sentence with its words, numbers and names."""
     folded, asks = " ".join(words(text)), bool(_ASKS.search(text))
-    content = tuple(stem for stem, form in stemmed(text, language) if form not in speakers)
+    content = tuple(stemmed(text, language))
     numbers = tuple(filter(None, (found.strip(" .,:-") for found in _NUMBER.findall(text))))
     is_open = said(folded, "undecided")
     says = len(content) >= MIN_CONTENT or bool(numbers)
     decides = says and not asks and not is_open and said(folded, "decision")
     names = () if language in CAPITAL_NOUNS else names_in(text)
-    names = tuple(name for name in names if name not in speakers)
     return Sentence(text, folded, content, numbers, names, asks, is_open, decides)
 
 
-def stemmed(text: str, language: str) -> list[tuple[str, str]]:
-    """Return the content words of a text in order, each as its stem and as it was written."""
+def stemmed(text: str, language: str) -> list[str]:
+    """Return the stems of the content words of a text, in order."""
     like_russian = language in ("uk", "be", "bg", "sr")
     own = "ru" if _CYRILLIC.search(text) and not like_russian else language
-    return [(stem, raw) for raw in _WORD.findall(text) for stem in _content(raw, own)]
+    return [stem for raw in _WORD.findall(text) for stem in _content(raw, own)]
 
 
 @lru_cache(maxsize=8192)
@@ -226,18 +206,6 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(one for one in found if one[0].isupper() and not _I.match(one))
 
 
-def tell(read_: Sequence[Sentence]) -> list[float]:
-    """Return the share, from 0 to 1, that each sentence's words tell among all: mean TF-IDF."""
-    seen = Counter(stem for one in read_ for stem in set(one.stems))
-    most = math.log(1 + len(read_))
-    shares = []
-    for one in read_:
-        rare = [math.log((1 + len(read_)) / seen[stem]) for stem in set(one.stems)]
-        full = min(1.0, len(rare) / ENOUGH_CONTENT)
-        shares.append(full * sum(rare) / len(rare) / most if rare and most else 0.0)
-    return shares
-
-
 def same(one: Sentence, other: Sentence) -> bool:
     """Tell whether two sentences say the same: nearly the same words, and the same numbers."""
     left, right = set(one.stems), set(other.stems)
@@ -252,8 +220,8 @@ def has_number(text: str) -> bool:
     return bool(_NUMBER.search(text))
 
 
-def telling_parts(text: str) -> float:
+def _telling(text: str) -> float:
     """Return how much of what must stay a piece of a sentence holds: numbers first, names, cues."""
     folded = " ".join(words(text))
-    numbers, decides = len(_NUMBER.findall(text)), said(folded, "decision")
-    return 2.0 * numbers + len(names_in(text)) + 2.0 * decides + how_often(folded, "date")
+    cues = 2.0 * said(folded, "decision") + said(folded, "date")
+    return 2.0 * len(_NUMBER.findall(text)) + len(names_in(text)) + cues

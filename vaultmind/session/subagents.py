@@ -34,45 +34,40 @@ TASK_NAME = re.compile(r"[\w](?:[\w -]|\.(?!\.)){0,98}[\w-]|\w")
 
 
 class RunMessage(NamedTuple):
-    """One line of a run; `file` and `line` (from 1) say where it stands, vault-relative."""
+    """One line of a run."""
 
     text: str
     """What it says, tool calls too, with its role in front; without secrets."""
     ends_run: bool
     """Whether it is the answer that a run ends with: an assistant's, which calls no tool."""
     file: str
-    line: int
+    """Where it stands, vault-relative."""
+    block: str
+    """What it is called where it is hidden: `L` and the number of its line, from 1."""
 
 
 Runs = list[list[RunMessage]]
 
 
-def history(
-    paths: VaultPaths,
-    task: str,
-    most: int,
-    *,
-    excludes: Callable[[str], bool] = lambda path: False,
-    hides: Callable[[str, int], bool] = lambda file, line: False,
-) -> Runs:
-    """Return the last completed runs of a task, oldest first; none where it never ran.
+def history(paths: VaultPaths, task: str, most: int, hides: Callable[[str, str], bool]) -> Runs:
+    """Return the last completed runs of a task, newest first; none where it never ran.
 
-    `excludes` tells which files are never shown, `hides` which lines. Raises BadArgument for a name
-    that is no name of a task.
+    `hides` tells which lines are not shown, by file and block. Raises BadArgument for a name that
+    is no name of a task.
     """
     if not TASK_NAME.fullmatch(task):
         raise BadArgument("task", task, "letters, digits, spaces, '-', '_' and '.', up to 100")
     runs: Runs = []
     for message in _newest_first(paths, task):
-        if excludes(message.file) or hides(message.file, message.line):
+        if hides(message.file, message.block):
             continue
         if message.ends_run:
             if len(runs) == most:
                 break
             runs.append([])
         if runs:  # what comes after the last end belongs to a run that goes on
-            runs[-1].append(message)
-    return [run[::-1] for run in reversed(runs)]
+            runs[-1].insert(0, message)
+    return runs
 
 
 def runs_part(runs: Runs, heading: str, room: int) -> tuple[Part | None, list[Dropped]]:
@@ -81,26 +76,21 @@ def runs_part(runs: Runs, heading: str, room: int) -> tuple[Part | None, list[Dr
     Each is whole, but the newest is cut where it must be.
     """
     left, texts = room - count(f"{heading}\n"), list[str]()
-    for run in reversed(runs):
+    for run in runs:
         text = "\n".join(one.text for one in run)
-        if (cost := count(f"{text}\n---\n")) > left:
-            texts += [] if texts else filter(None, [clip(text, left)])
+        text = text if texts else clip(text, left)
+        left -= count(f"{text}\n---\n")
+        if not text or (texts and left < 0):
             break
-        texts.insert(0, text)
-        left -= cost
+        texts.append(text)
     older = len(runs) - len(texts)
     dropped = [Dropped(counted(older, "older run"), NO_ROOM)] if older else []
     if not texts:
         return None, dropped
-    text = "\n".join([heading, "\n---\n".join(texts)])
-    sources = tuple(dict.fromkeys(run[-1].file for run in runs[older:]))
+    text = "\n".join([heading, "\n---\n".join(reversed(texts))])
+    sources = tuple(dict.fromkeys(run[-1].file for run in reversed(runs[: len(texts)])))
     why = counted(len(texts), "completed run")
     return Part("history", text, count(text), sources, (), why), dropped
-
-
-def block_of(line: int) -> str:
-    """Return what a line of a run is called where it is hidden."""
-    return f"L{line}"
 
 
 class RunLines:
@@ -113,38 +103,34 @@ class RunLines:
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterator[Ref]:
         """Yield the lines whose words contain what the fact says."""
-        wanted, folder = Wanted([fact.text]), self._paths.root / _folder(self._paths, "")
-        for task in sorted(
-            one.name.removeprefix(FOLDER) for one in folder.parent.glob(f"{FOLDER}*")
-        ):
-            for one in _newest_first(self._paths, task) if TASK_NAME.fullmatch(task) else ():
-                if wanted.may_be_in(one.text) and says(one.text, fact.text):
-                    yield Ref(agent, one.file, block_of(one.line))
-
-
-def _folder(paths: VaultPaths, task: str) -> str:
-    return f"{paths.memory_dir}/conversations/{FOLDER}{task}"
+        wanted = Wanted([fact.text])
+        for one in _newest_first(self._paths, "*"):
+            if wanted.may_be_in(one.text) and says(one.text, fact.text):
+                yield Ref(agent, one.file, one.block)
 
 
 def _newest_first(paths: VaultPaths, task: str) -> Iterator[RunMessage]:
-    """Yield the messages of a task's files."""
-    folder, reader = _folder(paths, task), VaultReader(paths, MAX_FILE_BYTES)
-    names = [one.name for one in (paths.root / folder).glob("*.jsonl")]
-    for file in (f"{folder}/{name}" for name in sorted(names, reverse=True)):
+    """Yield the messages of a task's files, or of all tasks' (`*`)."""
+    folder, reader = (
+        paths.root / paths.memory_dir / "conversations",
+        VaultReader(paths, MAX_FILE_BYTES),
+    )
+    for path in sorted(folder.glob(f"{FOLDER}{task}/*.jsonl"), reverse=True):
+        file = path.relative_to(paths.root).as_posix()
         with suppress(VaultMindError):
             lines = [*enumerate(reader.read_broken(file).split("\n"), 1)]
             for number, line in reversed(lines):
                 with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
-                    yield _message(json.loads(line), file, number)
+                    yield _message(json.loads(line), file, f"L{number}")
 
 
-def _message(data: Any, file: str, number: int) -> RunMessage:  # noqa: ANN401
+def _message(data: Any, file: str, block: str) -> RunMessage:  # noqa: ANN401
     """Return the message of a line; raise where it holds none."""
     role, calls = ROLES[ROLES.index(data["role"])], data.get("tool_calls")
     is_call = bool(calls) or data.get("type") == "tool_call"
     kind = f" [{_text(calls)}]" if calls else " (call)" if is_call else ""
     text = mask(f"{role}: {_text(data.get('content')).strip()}{kind}").text
-    return RunMessage(text, role == "assistant" and not is_call, file, number)
+    return RunMessage(text, role == "assistant" and not is_call, file, block)
 
 
 def _text(content: object) -> str:

@@ -15,13 +15,13 @@ import json
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from vaultmind.language.text import plain_sentences
 from vaultmind.session import sentences as reading
-from vaultmind.session.sentences import KINDS, Kind, Sentence, headings, how_often, read
+from vaultmind.session.sentences import KINDS, Kind, Sentence, context_words, read
 from vaultmind.session.unkept import keeping, orders_memory
 from vaultmind.tokens import count
 from vaultmind.types import Message
@@ -36,12 +36,13 @@ LINE_TOKENS = 40
 ANSWERS = 0.5
 """Share of a question's content words in a later statement that answers it."""
 WEIGHTS: dict[Kind, float] = {"decision": 4.0, "question": 1.6, "fact": 0.0, "other": 0.0}
-NUMBER, DATE_NUMBER, MORE_NUMBERS = 1.8, 1.0, 0.2
-"""For a number; in a sentence with a date; for each further one up to three."""
-DATE, NAME, NEXT, USER, OPENED = 0.5, 0.35, 0.6, 0.2, 1.0
-"""For a date, each name up to three, a plan, what the user says, a decision or number at first."""
+NUMBER, DATED, NAME, USER, OPENED = 1.8, 1.5, 0.35, 0.2, 1.0
+"""For a number, with a date beside it, a name, what the user says, a decision or number at first.
+"""
 OPENING = 10
-"""Messages that open a conversation: what was decided there does not fade."""
+"""Messages that open a conversation."""
+MANY_WORDS, WORD = 6, 0.08
+"""Content words that count, at most; for each."""
 FADES: dict[Kind, float] = {"decision": 0.05, "fact": 0.35, "question": 0.35, "other": 0.8}
 NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
@@ -145,7 +146,7 @@ def fold(
     """
     language = language or earlier.language
     old = [(line, read(reading.unmarked(line.text), language)) for line in earlier.lines]
-    new = _read_lines(keeping(messages), earlier.messages, language, [one for _, one in old])
+    new = list(_read_lines(keeping(messages), earlier.messages, language))
     lines = _merged([one for one in old if not _is_answered(one, new)], new)
     last = messages[-1] if messages else None
     whole = replace(
@@ -159,31 +160,22 @@ def fold(
     return fitting(whole, max_tokens)
 
 
-def _read_lines(
-    messages: Sequence[Message], before: int, language: str, known: Sequence[Sentence] = ()
-) -> list[_Read]:
-    """Return the sentences of messages that may be recalled, weighed among all that is known."""
-    placed: list[tuple[Message, int, int, Sentence]] = []
-    speakers = frozenset(name for one in messages for name in one.speaker.split())
+def _read_lines(messages: Sequence[Message], before: int, language: str) -> Iterator[_Read]:
+    """Yield the sentences of messages that may be recalled, weighed."""
     for at, message in enumerate(messages, before + 1):
-        if is_spoken(message):
-            texts = [one for one in plain_sentences(message.text) if not orders_memory(one)]
-            said = [read(text, language, speakers) for text in texts]
-            placed += [(message, at, number, one) for number, one in enumerate(said, 1)]
-    telling = reading.tell([*known, *(sentence for *_, sentence in placed)])[len(known) :]
-    found = []
-    for (message, at, number, sentence), share in zip(placed, telling, strict=True):
-        line = Line(
-            text=reading.shortened(sentence.text, LINE_TOKENS),
-            kind=sentence.kind,
-            block=f"{message.block or f'n{at}'}-{number}",
-            source=message.block,
-            at=at,
-            weight=_weight(sentence, at, user=message.role == "user", telling=share),
-            speaker=message.speaker or message.role,
-        )
-        found.append((line, sentence))
-    return found
+        texts = plain_sentences(message.text) if is_spoken(message) else ()
+        told = [one for one in texts if not orders_memory(one)]
+        for number, sentence in enumerate((read(text, language) for text in told), 1):
+            line = Line(
+                text=reading.shortened(sentence.text, LINE_TOKENS),
+                kind=sentence.kind,
+                block=f"{message.block or f'n{at}'}-{number}",
+                source=message.block,
+                at=at,
+                weight=_weight(sentence, at, user=message.role == "user"),
+                speaker=message.speaker or message.role,
+            )
+            yield line, sentence
 
 
 def is_spoken(message: Message) -> bool:
@@ -192,25 +184,18 @@ def is_spoken(message: Message) -> bool:
     return message.role in ("user", "assistant") and not quiet
 
 
-def _weight(sentence: Sentence, at: int, *, user: bool, telling: float) -> float:
-    """Return the importance of a sentence of the message number `at`.
-
-    `telling` is its share, from 0 to 1, of what words alone can tell.
-    """
-    kind, numbers = sentence.kind, len(sentence.numbers)
-    dates = min(1, how_often(sentence.folded, "date"))
-    total = WEIGHTS[kind] + telling + DATE * dates + NAME * min(3, len(sentence.names))
-    if numbers:
-        total += (DATE_NUMBER if dates else NUMBER) + MORE_NUMBERS * min(3, numbers - 1)
-    total += NEXT * reading.said(sentence.folded, "next") + USER * user
-    total += OPENED * (at <= OPENING and (kind == "decision" or numbers > 0))
+def _weight(sentence: Sentence, at: int, *, user: bool) -> float:
+    """Return the importance of a sentence of the message number `at`."""
+    kind, counts = sentence.kind, bool(sentence.numbers)
+    total = WEIGHTS[kind] + WORD * min(MANY_WORDS, len(set(sentence.stems)))
+    total += counts * (DATED if reading.said(sentence.folded, "date") else NUMBER)
+    total += NAME * bool(sentence.names) + USER * user
+    total += OPENED * (at <= OPENING and (kind == "decision" or counts))
     return round(total, 3)
 
 
 def faded(line: Line, now: int) -> float:
     """Return what is left of a line's importance when message number `now` is the newest."""
-    if line.kind == "decision" and line.at <= OPENING:
-        return line.weight
     counts = line.kind == "fact" and reading.has_number(line.text)
     exponent = NUMBERS_FADE if counts else FADES[line.kind]
     return line.weight / math.pow(1 + max(0, now - line.at) / PACE, exponent)
@@ -234,7 +219,7 @@ def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:
     """Return old lines and new, without small talk, questions answered at once and repetitions."""
     kept = list(old)
     for line, sentence in new:
-        if sentence.is_small_talk or sentence.only_points or _is_answered((line, sentence), new):
+        if sentence.is_small_talk or _is_answered((line, sentence), new):
             continue
         twin = next((i for i, (_, o) in enumerate(kept) if reading.same(o, sentence)), -1)
         if twin < 0:
@@ -264,9 +249,11 @@ def shown(rolling: Rolling, *, speakers: bool = False) -> str:
 
 def sections(rolling: Rolling, item: Callable[[Line], str]) -> str:
     """Return headings and bullets."""
-    titles = headings(rolling.language)
+    titles = context_words(rolling.language)
     kinds = groupby(ordered(rolling.lines), key=lambda one: one.kind)
-    return "\n\n".join(section_text(titles[kind], map(item, lines)) for kind, lines in kinds)
+    return "\n\n".join(
+        section_text(titles[f"heading_{kind}"], map(item, lines)) for kind, lines in kinds
+    )
 
 
 def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:

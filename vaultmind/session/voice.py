@@ -19,7 +19,6 @@ from vaultmind.index.when import without_stale_dates
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import facts_in, sentences
-from vaultmind.language.words import NEGATIONS, fold
 from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.contradictions import denies
@@ -30,7 +29,7 @@ from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.session.log import SessionLog
-from vaultmind.session.meant import WORD, Near, corrected, other_value, recalled
+from vaultmind.session.meant import WORD, Near, corrected, recalled
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
@@ -133,10 +132,7 @@ class Voice:
                 to = intent.target or target
                 one = replace(whole, words=words, intent=intent, target=to, ref=ref, done=done)
                 heard.append(self._do(one))
-        first = next((one for one in heard if one.outcome.outcome != "unchanged"), heard[0])
-        facts = tuple(dict.fromkeys(fact for one in heard for fact in one.facts))
-        answers = [one.message for one in sorted(heard, key=lambda one: bool(one.facts))]
-        return replace(first, message="\n".join(answers), facts=facts)
+        return _together(heard)
 
     def _do(self, spoken: Spoken) -> Heard:
         intent = spoken.intent
@@ -157,9 +153,8 @@ class Voice:
 
     def _nothing(self, spoken: Spoken) -> Heard:
         self._focus.pop(spoken.ear, None)
-        message = phrase(spoken.intent.lang or FALLBACK, "none")
-        intent = Intent(lang=spoken.intent.lang)
-        return Heard(intent, message, Outcome("unchanged", spoken.target))
+        lang, outcome = spoken.intent.lang, Outcome("unchanged", spoken.target)
+        return Heard(Intent(lang=lang), phrase(lang or FALLBACK, "none"), outcome)
 
     def _understood(self, caller: Caller, target: str, words: str) -> Intent:
         """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
@@ -203,7 +198,7 @@ class Voice:
     def _pointed(self, spoken: Spoken) -> Callable[[Spoken], Heard] | None:
         """Return what words do that mean something only after what was said last.
 
-        A yes to forgetting several facts, one of a list, another day for the last fact.
+        A yes to forgetting several facts, or one of a list.
         """
         words, that = spoken.words.strip(), self._that(spoken)
         if not that:
@@ -215,13 +210,6 @@ class Voice:
             last = len(listed.groups())
             at = -1 if listed.lastindex == last else (listed.lastindex or 1) - 1
             return partial(self._forget_all, facts=that[at:][:1]) if that[at:] else None
-        first, *rest = WORD.findall(words) or [""]
-        right = words.partition(first)[2].lstrip(" ,:–—-")
-        denies = spoken.intent.intent == "none" and fold(first) in NEGATIONS and rest
-        if denies and len(that) == 1 and other_value(that[0].text, right):
-            return lambda one: self._correct(
-                replace(one, intent=replace(one.intent, intent="correct", payload=right))
-            )
         return None
 
     def _sees(self, caller: Caller, agent: str) -> bool:
@@ -245,9 +233,8 @@ class Voice:
 
     def _remember(self, spoken: Spoken) -> Heard:
         """Add a fact, or each of several."""
-        made = [self._write(spoken, "remember", one) for one in facts_in(spoken.intent.payload)]
-        first = next((one for one in made if one.outcome.outcome != "unchanged"), made[0])
-        return replace(first, message="\n".join(one.message for one in made))
+        facts = facts_in(spoken.intent.payload)
+        return _together([self._write(spoken, "remember", one) for one in facts])
 
     def _correct(self, spoken: Spoken) -> Heard:
         """Replace what was named as wrong, or what was touched last; else add what is right.
@@ -305,7 +292,7 @@ class Voice:
         """Forget facts of what was spoken of last."""
         spoken = replace(spoken, target=self._focus[spoken.ear].agent)
         done = [self._write(spoken, "forget", _name(one), asked=one.text) for one in facts]
-        return replace(done[0], message="\n".join(one.message for one in done))
+        return _together(done)
 
     def _recall(self, spoken: Spoken) -> Heard:
         """Return the facts: all of them, or those that the question is about."""
@@ -328,30 +315,29 @@ class Voice:
         What says it itself, means itself; a bare "don't keep that" means what was said before it,
         and takes back the fact that was just written of that.
         """
-        own, opened = spoken.ref, self.sessions.open_session
-        session = own.session if own else opened(spoken.to, spoken.caller.conversation)
+        ref, opened = spoken.ref, self.sessions.open_session
+        session = ref.session if ref else opened(spoken.to, spoken.caller.conversation)
         session = session or opened(spoken.to)
         said = self._messages(spoken.to, session)[-LOOKED_BACK:] if session else []
-        at = next((n for n, one in enumerate(said) if own and one.block == own.block), len(said))
-        heard = [*said, Message("user", spoken.words, "")][: at + 1]
-        gone = unkept(heard, self.words.understand)
-        of_it = [said[n] for n in {*gone, at} if gone.get(n, at) == at and n < len(said)]
-        blocks, that = {one.block for one in of_it}, self._that(spoken)
-        evidence = that[0].evidence if len(that) == 1 else None
-        message, taken = phrase(spoken.intent.lang, "skip"), None
-        if evidence and evidence.session == session and evidence.block in blocks:
+        own = [n for n, one in enumerate(said) if ref and one.block == ref.block]
+        said = said[: own[0] + 1] if own else [*said, Message("user", spoken.words, "")]
+        at = len(said) - 1
+        gone = unkept(said, self.words.understand) | {at: at}
+        meant = [said[n] for n, asker in gone.items() if asker == at and said[n].block]
+        refs = [MessageRef(spoken.to, session, one.block, one.id) for one in meant if not one.asked]
+        message, that, taken = phrase(spoken.intent.lang, "skip"), self._that(spoken), None
+        source = that[0].evidence if len(that) == 1 else None
+        if source and source.session == session and source.block in {one.block for one in meant}:
             taken = self._forget_all(spoken, that)
             if taken.outcome.outcome != "written":
                 return taken
-        of_it = [one for one in of_it if not (one.asked or one.erased)]
-        refs = [MessageRef(spoken.to, session, one.block, one.id) for one in of_it]
         hidden = self.gate.hide(spoken.to, refs, spoken.caller) if refs else 0
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
+        outcome = Outcome("written" if hidden else "unchanged", spoken.target)
         if not refs and spoken.intent.scopes != ("this",):
             outcome = Outcome("not_found", spoken.target)
-            return Heard(spoken.intent, phrase(spoken.intent.lang, "nothing_to_skip"), outcome)
-        outcome = Outcome("written" if hidden else "unchanged", spoken.target)
+            message = phrase(spoken.intent.lang, "nothing_to_skip")
         return Heard(spoken.intent, message, replace(outcome, hidden_messages=hidden))
 
     # --- what is written down already -------------------------------------------------------
@@ -383,6 +369,14 @@ class Voice:
         except (NotFound, UnreadableNote):
             return []
         return [one.message for one in placed]
+
+
+def _together(heard: Sequence[Heard]) -> Heard:
+    """Return several answers as one: the outcome is that of the first that did something."""
+    first = next((one for one in heard if one.outcome.outcome != "unchanged"), heard[0])
+    facts = tuple(dict.fromkeys(fact for one in heard for fact in one.facts))
+    answers = [one.message for one in sorted(heard, key=lambda one: bool(one.facts))]
+    return replace(first, message="\n".join(answers), facts=facts)
 
 
 def _name(fact: Fact) -> str:

@@ -270,16 +270,17 @@ def next_block(messages: Sequence[PlacedMessage]) -> str:
 # --- reading ------------------------------------------------------------------------------
 
 
-def parse_session(text: str) -> Transcript:
+def parse_session(text: str, before: Transcript | None = None, begin: int = 0) -> Transcript:
     """Return a session file's front matter and messages; never raises.
 
-    Offsets are into `text` as given, with its own line ends.
+    Offsets are into `text` as given, with its own line ends. What stands `before` an offset between
+    two messages, from which reading begins, was read before.
     """
     body, meta, broken = read_meta(text)
-    faults = [broken] if broken else []
-    messages: list[PlacedMessage] = []
-    topics, blocks, segment = [], set[str](), 1
-    marks = [*_MARK.finditer(text, body)]
+    known = before or Transcript(meta, (), (broken,) if broken else ())
+    faults, segment = list(known.faults), known.segment
+    messages, topics, blocks = list(known.messages), list(known.topics), set[str]()
+    marks = [*_MARK.finditer(text, max(body, begin))]
     ends = [one.start() for one in marks if one["role"] or "egment" in (one["words"] or "")]
     for mark in marks:
         if mark["level"]:

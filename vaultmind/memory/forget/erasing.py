@@ -58,17 +58,6 @@ Outcome = Literal["found", "erased", "partial", "not_found"]
 
 
 @dataclass(frozen=True, slots=True)
-class Erasure:
-    """A wish to erase what some words say. Only the person may have it."""
-
-    text: str
-    """The words, or a fact's block id (`^k3f9`)."""
-    caller: Caller
-    seal: str = ""
-    """Of the preview that was confirmed: what was found may not have changed since."""
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """Where it stands, or stood."""
 
@@ -118,19 +107,26 @@ class Erasing:
         self._kinds = tuple((re.compile(one.files), one) for one in every)
         self._lock = threading.Lock()
 
-    def preview(self, erasure: Erasure) -> Erased:
-        """Return what would be removed. Raises NotAllowed, BadArgument, NotFound."""
-        return self._look(erasure)[2]
+    def preview(self, text: str, caller: Caller) -> Erased:
+        """Return what would be removed: what says some words, or a fact by its id (`^k3f9`).
 
-    def erase(self, erasure: Erasure, index: IndexErasing, report: Report = silent) -> Erased:
+        Raises NotAllowed, BadArgument, NotFound.
+        """
+        return self._look(text, caller)[2]
+
+    def erase(
+        self, text: str, caller: Caller, index: IndexErasing, seal: str = "",
+        report: Report = silent,
+    ) -> Erased:  # fmt: skip
         """Remove it, search for it, and return what the search found.
 
+        `seal`: of the preview that was confirmed; what was found may not have changed since.
         Raises NotAllowed for every caller but the person; WriteConflict where something else
         would go than the preview showed, BadArgument, NotFound: then nothing was touched.
         """
         with self._lock:
-            wanted, items, seen = self._look(erasure)
-            if erasure.seal not in ("", seen.seal):
+            wanted, items, seen = self._look(text, caller)
+            if seal not in ("", seen.seal):
                 raise errors.WriteConflict(
                     "What would be erased has changed since it was shown.",
                     hint="Nothing was erased; look at it again.",
@@ -153,7 +149,7 @@ class Erasing:
             for agent, places in whose.items():
                 if agent:
                     reason = f"{counted(places, 'place')}{done}"
-                    self._gate.audit.note(erasure.caller, agent, "erase", "written", reason=reason)
+                    self._gate.audit.note(caller, agent, "erase", "written", reason=reason)
             return _told(wanted, seen, tuple(left.values()), index)
 
     def _take(self, item: Item, wanted: Wanted) -> None:
@@ -178,22 +174,22 @@ class Erasing:
 
     # --- what would go --------------------------------------------------------------------
 
-    def _look(self, erasure: Erasure) -> tuple[Wanted, list[Item], Erased]:
+    def _look(self, words: str, caller: Caller) -> tuple[Wanted, list[Item], Erased]:
         """Return what is wanted, what would go for it, and the same as the person is told it.
 
         Raises BadArgument for words that say nothing, NotFound for an id that no fact has.
         """
-        if erasure.caller.kind != "person":
+        if caller.kind != "person":
             raise errors.NotAllowed(
-                f"{erasure.caller.name} may not erase: only the person may, on the command line.",
+                f"{caller.name} may not erase: only the person may, on the command line.",
                 hint="Nothing was touched. The person can run `vaultmind forget --everywhere`.",
             )
-        wanted = self._meant(erasure)
+        wanted = self._meant(words)
         items = list(self._items(wanted))
         yours = tuple(
             Place(path, excerpt(text, wanted))
             for path, kind in self._files()
-            if kind is None and wanted.says(text := self._text(path, lenient=True))
+            if kind is None and wanted.says(text := self._own_text(path))
         )
         found = [
             Place(item.path, excerpt(text, wanted), item.kind.name, place)
@@ -213,17 +209,19 @@ class Erasing:
         outcome: Outcome = "found" if found else "not_found"
         return wanted, items, Erased(outcome, counts, tuple(found), yours, seal, said)
 
-    def _meant(self, erasure: Erasure) -> Wanted:
+    def _meant(self, words: str) -> Wanted:
         """Return what is wanted: the words, the facts they mean, and the messages these are of."""
-        text, agents = " ".join(erasure.text.split()), self._paths.agent_names()
+        text, agents = " ".join(words.split()), self._paths.agent_names()
         files = ((self._paths.brain(one), self._paths.archive(one)) for one in agents)
-        facts = [[it for one in own for it in parse_brain(self._text(one)).all()] for own in files]
+        facts = [
+            [it for one in own for it in parse_brain(self._gate.text(one)).all()] for own in files
+        ]
         meant = [own[at].text for own in facts for at in find(own, text).found]
         texts = meant if text.startswith("^") else [text, *meant]
         if not texts:
             raise errors.NotFound(f"No fact has the id {text}.")
         if all(word.folded in SOFT for one in texts for word in content(one)):
-            raise errors.BadArgument("text", erasure.text, "words that say what to erase")
+            raise errors.BadArgument("text", words, "words that say what to erase")
         says = Wanted(texts).says
         refs = [it.evidence for own in facts for it in own if it.evidence and says(it.text)]
         for line in newest_first(self._paths, agents):
@@ -236,7 +234,7 @@ class Erasing:
         """Yield the files that say it, each with what is to be taken out, in the order to go."""
         files = [(kind, path) for path, kind in self._files() if kind]
         for kind, path in sorted(files, key=lambda one: one[0].last):
-            text = self._text(path)
+            text = self._gate.text(path)
             if path.removesuffix(".md") in wanted.refs or wanted.may_be_in(text) or "\\u" in text:
                 taken = _taken(text, kind.without(text, path, wanted))
                 yield from [Item(kind, path, taken)] if taken else []
@@ -254,14 +252,11 @@ class Erasing:
                 if file.is_file() and not file.is_symlink() and (kind or path.endswith(own)):
                     yield path, kind
 
-    def _text(self, path: str, *, lenient: bool = False) -> str:
-        """Return a file's text; empty for one that is no text, or not there any more."""
-        try:
-            if lenient:
-                return self._paths.absolute(path).read_text("utf-8", "replace")
-            return self._gate.reader.read(path).text
-        except (errors.NotFound, errors.PathRefused, errors.UnreadableNote, OSError):
-            return ""
+    def _own_text(self, path: str) -> str:
+        """Return the text of a person's file, odd bytes and all; empty where there is none."""
+        with suppress(errors.PathRefused, OSError):
+            return self._paths.absolute(path).read_text("utf-8", "replace")
+        return ""
 
     # --- what is left ---------------------------------------------------------------------
 
@@ -289,7 +284,7 @@ class Erasing:
 
     def _in_state(self, wanted: Wanted, yours: tuple[Place, ...]) -> list[str]:
         """Return files of the state folder that hold it, but for what files explain that stay."""
-        top, kept = self._state_dir, [self._text(one.path, lenient=True) for one in yours]
+        top, kept = self._state_dir, [self._own_text(one.path) for one in yours]
         texts = [one for one in wanted.texts if not any(map(Wanted([one]).says, kept))]
         files = (file for one in texts for file in search(top, one)) if top else ()
         return sorted({str(file.relative_to(top)) for file in files if top})

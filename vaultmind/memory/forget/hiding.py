@@ -239,10 +239,8 @@ class Hiding(Tombstones):
 
         Returns what had not been hidden before.
         """
-        every = dict.fromkeys(refs)
-        new = [
-            one for one in every if not (self.erased(one) if erased else self.hides(*key_of(one)))
-        ]
+        known = self.erased if erased else lambda ref: self.hides(*key_of(ref))
+        new = [one for one in dict.fromkeys(refs) if not known(one)]
         self._write(new, {"erased": True} if erased else {})
         return tuple(new)
 

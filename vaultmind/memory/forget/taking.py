@@ -302,14 +302,12 @@ ERASABLES: tuple[Erasable, ...] = (
     Erasable("summaries", rf"{_OWN}/(summaries/.*|active_context)\.md", without_sentences),
     Erasable("scheduler runs", r"conversations/.*\.jsonl", without_values),
     Erasable("suggestions", r"(Suggestions|Overview).*\.md", without_bullets),
-    Erasable("saved plans", rf"{_OWN}/plans/.*\.md", without_sentences),  # of older versions
-    Erasable("damaged copies", rf"{_OWN}/.*\.damaged-.*", without_sentences),
     Erasable("audit texts", rf"{_OWN}/audit-.*\.jsonl", without_values, last=True),
     Erasable("facts", rf"{_OWN}/brain(_archive)?\.md", without_bullets, last=True),
 )
 OTHERS = (
     Erasable("leftovers", rf"{_OWN}/(.*/)?{_TEMP}[^/]*", without_all),
-    Erasable("copies", rf"{_OWN}/.*\.(md|txt)", without_sentences),
+    Erasable("copies", rf"{_OWN}/.*(\.(md|txt)|\.damaged-.*)", without_sentences),
     Erasable("copies", rf"{_OWN}/(?!(.*/)?tombstones-).*\.jsonl", without_values),
 )
 """What no other kind claims: conflict copies of a sync, files that a person put there, and what

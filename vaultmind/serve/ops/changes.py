@@ -104,7 +104,9 @@ def undo(
         one for one in asked if one.outcome == "written" and not (one.undoes or one.undone_by)
     )
     if name:
-        lines = [one for one in standing if one.how and session_of(one) == name]
+        found = [one for one in standing if one.how and session_of(one) == name]
+        # each agent has a first session of a day: the own one is meant, where it left something
+        lines = [one for one in found if one.agent == app.target(call.caller, agent)] or found
     elif wanted:
         lines = [find_line(app.paths, agents, wanted)]
     else:

@@ -139,19 +139,15 @@ def knowledge(app: App, caller: Caller, agent: str) -> Row:
     """Return an agent's facts by section, the person's own headings last; where its files are; and
     what could not be read. Files that are hidden from the caller count as missing.
     """
-    from vaultmind.memory.brain import MEND, WRITING_WAITS, fault, parse_brain
+    from vaultmind.memory.brain import parse_brain
     from vaultmind.memory.wording import heading
     from vaultmind.redact import mask
-    from vaultmind.session.files import read_text
+    from vaultmind.session.files import read_brain
 
     paths, shows = app.paths, partial(app.index.outlet.shows, caller=caller)
-    path, notes = paths.brain(agent), tuple[str, ...]()
-    text, reason = read_text(app.reader, path) if shows(path) else ("", "")
+    path = paths.brain(agent)
+    text, wrong = read_brain(app.reader, path) if shows(path) else ("", "")
     brain = parse_brain(mask(text).text)
-    if damage := reason or brain.damaged:
-        notes = (f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}",)
-    elif broken := fault(text):
-        notes = (f"{path}: {broken}. {MEND}",)
     titles = {one: heading(one, brain.language or "en") for one in SECTIONS}
     facts: dict[tuple[Section | None, str], list[Fact]] = {one: [] for one in titles.items()}
     for fact, start in ((one.fact, one.start) for one in brain.facts):
@@ -165,7 +161,7 @@ def knowledge(app: App, caller: Caller, agent: str) -> Row:
         paths.sessions(agent), paths.episodes(agent),
     )  # fmt: skip
     there = [one for one in files if (paths.root / one).exists() and shows(one)]
-    return Row(agent=agent, sections=sections, files=there, notes=notes)
+    return Row(agent=agent, sections=sections, files=there, notes=(wrong,) if wrong else ())
 
 
 def _facts(sections: Sequence[Row], agents: bool) -> Iterator[str]:
@@ -219,13 +215,12 @@ def erase(app: App, call: Call, text: ErasedText, seal: Seal = "") -> Erased:
     """Show what an erasure would remove, of conversations up to their last words; with the seal of
     that, remove it from every file and index, for good, and tell what a search still finds.
     """
-    from vaultmind.memory.forget.erasing import Erasure
     from vaultmind.serve.ops.hooks import catch_up
 
     if not seal:
         catch_up(app)
-        return app.gate.erasing.preview(Erasure(text, call.caller))
+        return app.gate.erasing.preview(text, call.caller)
     try:
-        return app.gate.erasing.erase(Erasure(text, call.caller, seal), app.erasing, call.report)
+        return app.gate.erasing.erase(text, call.caller, app.erasing, seal, call.report)
     finally:
         app.search_feedback.clear()  # what was asked lately may say it, too

@@ -31,8 +31,9 @@ asked for, which is known by its first letters."""
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
 AGAIN = "This is not a no: ask again in a moment."
-RELATED, RELATED_CHARS, TIED = 5, 600, 0.2
-"""Notes related to another that are named, what of that is compared, and the least of a tie."""
+RELATED, NEAREST, RELATED_CHARS, TIED = 5, 3, 600, 0.2
+"""Notes related to another that are named, those of them however far they are, what of the note is
+compared, and the least of a tie."""
 MATCHES = ("strong match", "fair match", "weak match")
 
 Whose = Annotated[str, Arg("Whose; `*`: all you may read.")]
@@ -156,7 +157,7 @@ def _related(app: App, caller: Caller, found: Fetched) -> list[str]:
     asked = SearchRequest(words, limit=2 * RELATED, kinds=("note",), per_note=1)
     hits = app.index.search(asked, caller).hits
     tied = app.index.relations.related(words, hits, "", caller, TIED)
-    strong = [one.path for one in hits if one.score >= STRONG]
+    strong = [one.path for at, one in enumerate(hits) if at < NEAREST or one.score >= STRONG]
     paths = dict.fromkeys([*strong, *(one.chunk.path for one in tied if one.chunk.kind == "note")])
     return [one for one in paths if one != found.path][:RELATED]
 

@@ -375,11 +375,11 @@ def consolidate(
 
 def background(app: App, caller: Caller) -> Row:
     """Return how consolidation stands, for the status; an agent is told of its own sessions."""
-    found = app.consolidation.standing()
+    waits, asked_for = app.consolidation.standing()
     if caller.kind == "agent":
-        waiting = sum(agent == caller.agent for agent, _ in found.queue)
+        waiting = sum(agent == caller.agent for agent, _ in waits)
         return Row(waiting=waiting, words=f"{waiting:,} of your sessions wait")
-    said = f"{counted(len(found.queue), 'session')} waiting"
-    said += f" · {found.asked_for:,} until `vaultmind consolidate`" if found.asked_for else ""
-    queue = [f"{session} ({agent})" for agent, session in found.queue]
+    said = f"{counted(len(waits), 'session')} waiting"
+    said += f" · {asked_for:,} until `vaultmind consolidate`" if asked_for else ""
+    queue = [f"{session} ({agent})" for agent, session in waits]
     return Row(waiting=len(queue), words=said, queue=queue)

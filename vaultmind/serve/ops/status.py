@@ -76,8 +76,7 @@ def _warnings(app: App, caller: Caller) -> Iterator[str]:
 
     A person is told of all agents; an agent of itself, and of nothing outside the vault.
     """
-    from vaultmind.memory.brain import MEND, WRITING_WAITS, damage, fault
-    from vaultmind.session.files import read_text
+    from vaultmind.session.files import read_brain
 
     yield from app.config.warnings
     yield from app.words.faults()
@@ -93,13 +92,10 @@ def _warnings(app: App, caller: Caller) -> Iterator[str]:
                 how = f"If you want that: vaultmind agents allow {name}"
                 how = how if person else "Only the person can allow that, at the command line."
                 yield f"{name} asks for more than is in force: {', '.join(waiting)}. {how}"
-            text, reason = read_text(app.reader, brain)
         except VaultMindError as error:
-            text, reason = "", str(error)
-        if reason := reason or damage(text):
-            yield f"{brain} is damaged: {reason}. {WRITING_WAITS} {MEND}"
-        elif broken := fault(text):
-            yield f"{brain}: {broken}. {MEND}"
+            yield str(error)
+        if wrong := read_brain(app.reader, brain)[1]:
+            yield wrong
 
 
 # --- the doctor ---------------------------------------------------------------------------
