@@ -294,12 +294,11 @@ def chunks_beside(
     connection: sqlite3.Connection, name: str, before: int = BESIDE, after: int = BESIDE
 ) -> list[Chunk]:
     """Return the chunks around one, by its id, in its file, in order, itself among them."""
-    columns = ", ".join(f"c.{name.strip()}" for name in CHUNK_COLUMNS.split(","))
     rows = connection.execute(
-        f"SELECT {columns} FROM chunks o JOIN chunks c ON c.path = o.path"
-        " AND c.ordinal BETWEEN o.ordinal - ? AND o.ordinal + ?"
-        " WHERE o.id = ? ORDER BY c.ordinal",
-        (before, after, name),
+        f"SELECT {CHUNK_COLUMNS} FROM chunks,"
+        " (SELECT path AS here, ordinal AS at FROM chunks WHERE id = ?)"
+        " WHERE path = here AND ordinal BETWEEN at - ? AND at + ? ORDER BY ordinal",
+        (name, before, after),
     )
     return [chunk_from(row) for row in rows]
 

@@ -43,17 +43,8 @@ class VaultFolder:
         """Take the globs of what the person never wants indexed, and the largest file; 0 any."""
         self.paths, self.exclude = paths, exclude
         self.reader = VaultReader(paths, max_bytes)
-        self._rules: Rules | None = None
-
-    @property
-    def rules(self) -> Rules:
-        """Return what is left out, as it was when last looked at: another object when anew."""
-        return self._rules or self.read_rules()
-
-    def read_rules(self) -> Rules:
-        """Look what is left out, as files and settings say now."""
-        self._rules = self.new_rules()
-        return self._rules
+        self.rules = self.new_rules()
+        """What is left out, as it was when last looked at: another object when anew."""
 
     def new_rules(self) -> Rules:
         """Return what is left out, as files and settings say now."""

@@ -16,6 +16,8 @@ from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
 
 _SHOWN_FOLDERS = 20
+Shown = Callable[[Chunk], bool]
+"""Tells whether a chunk's file is shown and it is not forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,19 @@ class Outlet:
         return _hidden(self._forgotten.hider(agent), record, names)
 
     def shown_to(self, caller: Caller) -> Shown:
-        """Return what tells of many chunks whether a caller may see them, as things are now."""
-        return Shown(self, caller, self._forgotten)
+        """Return what tells of many chunks whether a caller may see them, as things are now.
+
+        Each file and each agent is looked at once.
+        """
+        shows = cache(lambda path: self.shows(path, caller))
+        hider = cache(self._forgotten.hider)
+
+        def is_shown(chunk: Chunk) -> bool:
+            record = chunk.session or chunk.path.removesuffix(".md")
+            names = (chunk.message, chunk.anchor.removeprefix("#^"))
+            return shows(chunk.path) and not _hidden(hider(chunk.agent), record, names)
+
+        return is_shown
 
     def readable_agents(self, caller: Caller) -> tuple[str, ...]:
         """Return the agents whose memory a caller may read."""
@@ -117,23 +130,6 @@ class Outlet:
     def clean(self, text: str) -> str:
         """Return a text without the secrets in it."""
         return redact.mask(text).text
-
-
-class Shown:
-    """What one caller may see at one moment: each file and each agent is looked at once."""
-
-    def __init__(self, outlet: Outlet, caller: Caller, forgotten: Forgotten) -> None:
-        self.shows = cache(lambda path: outlet.shows(path, caller))
-        """Tells whether a vault-relative path is shown."""
-        self._hider = cache(forgotten.hider)
-
-    def __call__(self, chunk: Chunk) -> bool:
-        """Tell whether a chunk's file is shown and it is not forgotten."""
-        if not self.shows(chunk.path):
-            return False
-        record = chunk.session or chunk.path.removesuffix(".md")
-        names = (chunk.message, chunk.anchor.removeprefix("#^"))
-        return not _hidden(self._hider(chunk.agent), record, names)
 
 
 def _hidden(hides: Callable[[str, str], bool], record: str, names: Iterable[str]) -> bool:

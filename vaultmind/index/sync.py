@@ -139,7 +139,7 @@ class Sync:
         Raises VaultNotFound when it cannot be listed; the database is left as it is.
         """
         self._folder.check()
-        self._folder.read_rules()
+        self._folder.rules = self._folder.new_rules()
         format_ = f"{self._folder.format}, messages of {self._min_tokens} tokens"
         if self._database.get("format") != format_:
             self.forget_all()

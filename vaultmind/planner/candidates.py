@@ -154,7 +154,7 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     """Return the files that may belong to a task, none of which is hidden from the caller."""
     source, pool = asked.source, _searched(asked)
     graph, past, understood = source.graph, source.history.past, asked.understood
-    shows, task = asked.source.index.outlet.shown_to(asked.caller).shows, asked.said
+    outlet, task = source.index.outlet, asked.said
 
     def add(signal: str, found: Mapping[str, float], *because: str) -> None:
         for path, value in found.items():
@@ -168,7 +168,7 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
 
     def is_there(one: Candidate) -> bool:
         known = source.record(one.path) or one.spots
-        return bool(known) and source.shows(one.path) and shows(one.path)
+        return bool(known) and source.shows(one.path) and outlet.shows(one.path, asked.caller)
 
     called, defining = source.names
     add("path", called.like(task, MOST_LIKE))
@@ -192,7 +192,7 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
     add("beside", _beside(graph.folders, pool, seeds))
     leads = (*LINKED, *(["beside"] if graph.stuff == "code" else []))
     near = {one.path for one in tied}
-    keep(lambda one: is_there(one) and (one.path in near or one.is_told(leads)))
+    keep(lambda one: (one.path in near or one.is_told(leads)) and is_there(one))
     return pool
 
 

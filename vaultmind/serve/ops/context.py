@@ -152,10 +152,10 @@ def _built_words(context: BuiltContext, own: bool, to: Reader) -> Iterator[str]:
 
 def explained(built: dict[str, Any]) -> Iterator[str]:
     """Yield what a context costs, then why each part is in it and what was left out."""
-    cost = f"{built['tokens']:,} of {built['budget']:,} tokens"
-    yield f"{cost}, {built['agent']} {built['session']}"
+    yield "{tokens:,} of {budget:,} tokens, {agent} {session}".format(**built)
     parts = [(it["name"], it["tokens"], it["why"] or it["sources"]) for it in built["parts"]]
     yield from table(("part", "tokens", "why"), parts)
-    left = [(it["what"], it["reason"]) for it in built["dropped"]]
-    yield from table(("left out", "because"), left)
+    yield from table(
+        ("left out", "because"), [(it["what"], it["reason"]) for it in built["dropped"]]
+    )
     yield from (f"! {note}" for note in built["notes"])

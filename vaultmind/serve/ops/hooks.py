@@ -151,10 +151,8 @@ def _asked(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
     Whatever else it asks of the memory is left to the host, which understands it better.
     """
     asked = app.voice.words.understand(prompt).intent if prompt.strip() else "none"
-    if asked in ("none", "recall", "show_memory"):
-        return ""
     if asked != "remember":
-        return ASKED
+        return "" if asked in ("none", "recall", "show_memory") else ASKED
     caller = replace(call.caller, conversation=talk.conversation)
     told = app.voice.hear(caller, talk.agent, prompt)
     message = Recalled(told.message, told.outcome.path or "memory")

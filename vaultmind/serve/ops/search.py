@@ -31,7 +31,7 @@ asked for, which is known by its first letters."""
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
 AGAIN = "This is not a no: ask again in a moment."
-RELATED, NEAREST, RELATED_CHARS, TIED = 5, 3, 600, 0.2
+RELATED, NEAREST, RELATED_CHARS, TIED = 5, 4, 600, 0.2
 """Notes related to another that are named, those of them however far they are, what of the note is
 compared, and the least of a tie."""
 MATCHES = ("strong match", "fair match", "weak match")
@@ -151,15 +151,13 @@ def related(app: App, call: Call, note: HitId) -> Row:
 
 def _related(app: App, caller: Caller, found: Fetched) -> list[str]:
     """Return the paths of notes that are near a text, or tied to it."""
-    from vaultmind.index.embed import STRONG
-
     words = f"{found.title}\n{found.text}"[:RELATED_CHARS]
     asked = SearchRequest(words, limit=2 * RELATED, kinds=("note",), per_note=1)
     hits = app.index.search(asked, caller).hits
     tied = app.index.relations.related(words, hits, "", caller, TIED)
-    strong = [one.path for at, one in enumerate(hits) if at < NEAREST or one.score >= STRONG]
-    paths = dict.fromkeys([*strong, *(one.chunk.path for one in tied if one.chunk.kind == "note")])
-    return [one for one in paths if one != found.path][:RELATED]
+    notes = [one.chunk.path for one in tied if one.chunk.kind == "note"]
+    near = dict.fromkeys([*(one.path for one in hits[:NEAREST]), *notes])
+    return [one for one in near if one != found.path][:RELATED]
 
 
 def _no_more(offset: int, said: str) -> BadArgument:
