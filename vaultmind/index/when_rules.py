@@ -41,7 +41,7 @@ _VALUES: dict[str, Sequence[Any]] = {
 """What the entries of a list stand for; a kind without values is one pattern."""
 TELLING = frozenset(
     {"unit", "month", "maybe_month", "weekday", "season", "maybe_season", "day", "weekend",
-     "quarter", "code", "year", "date"}
+     "quarter", "recent", "code", "year", "date"}
 )  # fmt: skip
 """Kinds of which a text has one if it says a time."""
 OPENERS = ("since", "after", "before", "until")
@@ -533,6 +533,7 @@ _DATES = _led(
     ("month=month&!unsure / season=season&bare_season", _named),
     ("between glue* : year glue* join|dash glue* last=year year_word?", _year, "whole"),
     ("at glue* : year !counted", _year),
+    ("recent", lambda w: Stretch(w["today"] - 30 * DAY, w["today"] + DAY, sure=False)),
 )  # fmt: skip
 _NARROWING = Rules(
     *((f"{name} at? glue* time", _third(which)) for which, name in enumerate(THIRDS)),
