@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,13 @@ from vaultmind.minion.state import learn
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
+def machine(tmp_path: Path) -> Iterator[Machine]:
     vault = tmp_path / "vault"
     (vault / ".obsidian").mkdir(parents=True)
     one = Machine(vault, tmp_path / "state")
     one.state.mkdir()
-    return one
+    yield one
+    one.stop()
 
 
 def config_file(machine: Machine) -> Path:

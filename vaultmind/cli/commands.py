@@ -13,15 +13,7 @@ from typing import Any
 import click
 
 from vaultmind.cli.made import SOURCE_SECONDS, flag, made, option, outcome_code, plain, read_lines
-from vaultmind.cli.options import (
-    EXIT_NOT_FOUND,
-    EXIT_OTHER,
-    EXIT_USAGE,
-    Answer,
-    Settings,
-    aside,
-    dim,
-)
+from vaultmind.cli.options import EXIT_NOT_FOUND, EXIT_OTHER, EXIT_USAGE, Answer, Settings, aside
 
 Args = dict[str, Any]
 TRAINING_SECONDS, READ_SECONDS = 1800.0, 600.0
@@ -404,7 +396,7 @@ def context(settings: Settings, args: Args) -> int:
     if not (explain or settings.json):
         cost = f"{built['tokens']:,} of {built['budget']:,} tokens"
         notes = [f"! {note}" for note in built["notes"]]
-        aside("\n".join([*notes, dim(f"{cost} · why: --explain")]))
+        aside("\n".join([*notes, f"{cost} · why: --explain"]))
     return 0
 
 

@@ -7,15 +7,7 @@ from typing import Any
 
 import click
 
-from vaultmind.cli.options import (
-    EXIT_OTHER,
-    Answer,
-    Settings,
-    aside,
-    dim,
-    good,
-    pass_settings,
-)
+from vaultmind.cli.options import EXIT_OTHER, Answer, Settings, aside, dim, good, pass_settings
 from vaultmind.client.hook import CLIENT, EVENTS
 from vaultmind.plural import counted
 
