@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.cli.program import run
 from tests.machine import Machine
 
-FOUND = ("cracks by the second winter", "Józef mówił do zegarków", "поссорились на вокзале",
+FOUND = ("Brick dome, not clay", "Józef mówił do zegarków", "поссорились на вокзале",
          "is called Gerald", "watering can\n   strong match")  # fmt: skip
 
 

@@ -187,26 +187,32 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
         known = (*parse_brain(archive).all(), *facts)  # of one day the later in the list is newer
         facts, typed = tuple(known[at] for at in asked_about(known, words)), _typed(brain, words)
         if not facts and not typed:
-            return _near(known, near)
+            return _near(known, words, near)
     return _told(facts, typed) if facts or typed else Known(names=("nothing_known",))
 
 
-def _near(facts: Sequence[Fact], near: Callable[[Kind], Sequence[Hit]]) -> Known:
-    """Return facts that mean what was asked, notes that do, or else the closest facts."""
+def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
+    """Return notes that hold all of some words, facts that mean them, or else what is closest."""
+    asked = [word for word in content(words) if word.folded not in SOFT]
+    notes = near("note")
+    said = [one for one in notes if asked and all(_says(one.text, word) for word in asked)]
     by_block = {fact.block or fact.text: fact for fact in facts}
     found = [
         (hit.score, fact)
-        for hit in (near("fact") if facts else ())
+        for hit in (near("fact") if facts and not said else ())
         if (fact := by_block.get(hit.anchor.removeprefix("#^")) or by_block.get(hit.text))
     ]
     if sure := [fact for score, fact in found if score >= MEANT]:
         return _told(sure, ())
-    notes = [one for one in near("note") if one.score >= SURE]
-    if notes:
-        return Known(lines=tuple(f"{one.path}: {one.text}" for one in notes[:NEAREST]))
+    if said := (said or [one for one in notes if one.score >= SURE]):
+        return Known(lines=tuple(f"{one.path}: {one.text}" for one in said[:NEAREST]))
     closest = _told([fact for _, fact in found[:NEAREST]], ())
     names = ("nothing_known", "nearest") if found else ("nothing_known",)
     return replace(closest, names=names)
+
+
+def _says(text: str, word: Word) -> bool:
+    return any(word.same(one) for one in content(text))
 
 
 def _told(facts: Sequence[Fact], typed: Sequence[str]) -> Known:

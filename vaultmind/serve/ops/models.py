@@ -116,7 +116,7 @@ def _writer(app: App, caller: Caller) -> Caller:
     return replace(PERSON, client=f"asked by {caller.agent}")
 
 
-@operation("Show the language model", surfaces=LOCAL)
+@operation("Show the language model", surfaces=LOCAL, persons=True)
 def minion_status(app: App, call: Call) -> Row:
     """Show which model does what, whether it can, and what its last job cost."""
     from vaultmind.minion.choice import standing
