@@ -186,7 +186,8 @@ def refresh(app: App, call: Call, source: Root = "", wait_seconds: Wait = 60.0) 
     """Compare the vault or a linked folder with the disk and read what changed."""
     where = app.sources.find(source)
     where.index.everything()
-    complete, state = where.index.wait_ready(wait_seconds, report=call.report), where.index.state()
+    complete = where.index.wait_ready(wait_seconds, report=call.report)
+    complete, state = where.settle(wait_seconds) != "partial" and complete, where.index.state()
     words = "up to date" if complete else "still being read"
     read = f"{state.indexed:,} of {counted(state.files, 'file')}"
     return Row(message=f"{where.name} is {words}: {read}.", source=where.name, complete=complete)
