@@ -293,12 +293,12 @@ def link_here(settings: Settings, link: bool | None) -> None:
     if link is False or any(here.is_relative_to(one) for one in known):
         return
     asks = sys.stdin.isatty() and not settings.json
-    words = "Keep what is done in this folder, too? It is read and indexed."
+    words = "Record the work in this folder, too? It is read and indexed, never written."
     if link or (asks and settings.confirms(words)):
         name = settings.call("link", {"path": str(here)})["name"]
         aside(f"{here} is linked as {name}; `vaultmind unlink {name}` undoes it.")
     else:
-        aside(f"What is done in {here} is not kept: `vaultmind link {here}` changes that.")
+        aside(f"Work in {here} is not recorded. To record it: vaultmind link {here}")
 
 
 # --- what the doctor says of the clients --------------------------------------------------

@@ -487,7 +487,7 @@ class Gate:
             outcome = replace(outcome, message="No fact said it;", path="", nearest=())
             outcome = with_hidden(replace(outcome, outcome="written"), hid, "did")
         elif not words:
-            outcome = also(outcome, "To hide what was said, say more of it.")
+            outcome = also(outcome, "To hide messages about it, give a longer quote.")
         prose = own_text(blank_private(self.text(ask.path)))
         if any(mentions(paragraph, ask.write.text) for paragraph in prose):
             outcome = also(outcome, f"It stands in {ask.path} as your own text; edit it there.")

@@ -69,7 +69,7 @@ def log(
     found = list(islice(fit, limit + 1 if limit else None))
     kept = tuple(reversed(found[:limit] if limit else found))
     more = len(found) > len(kept)
-    note = "There are older ones: --all" if more else "" if kept else "No change fits."
+    note = "Older entries: --all" if more else "" if kept else "No change fits."
     return Row("lines notes", lines=kept, more=more, notes=(note,) if note else ())
 
 
