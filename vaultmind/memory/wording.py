@@ -94,7 +94,11 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
     if op != "forget" and outcome.outcome == "written" and has_household_code(fact):
         lines.append(phrase(lang, "code"))
     if outcome.nearest:
-        lines += [phrase(lang, "nearest"), *(f"- {fact}" for fact in outcome.nearest)]
+        offers = op == "forget" and len(outcome.nearest) > 1
+        lines += [
+            phrase(lang, "pick" if offers else "nearest"),
+            *(f"- {fact}" for fact in outcome.nearest),
+        ]
     return "\n".join(lines)
 
 

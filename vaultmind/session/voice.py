@@ -274,6 +274,10 @@ class Voice:
         said = [facts[at] for at in asked_about(facts, text)] if not_found else []
         if len(said) == 1 and denies(said[0].text) == denies(text):
             return self._write(spoken, "forget", _name(said[0]), asked=text)
+        offered = heard.outcome.nearest  # which of them is meant may be said next
+        near = [fact for one in offered for fact in facts if _shown([fact]) == (one,)]
+        if near:
+            self.note_shown(spoken.caller, spoken.target, near)
         return heard
 
     def _forget_that(self, spoken: Spoken) -> Heard:
