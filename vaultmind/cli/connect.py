@@ -289,16 +289,17 @@ def _changed(path: str, diff: str, text: str, backup: str | None) -> str:
 def link_here(settings: Settings, link: bool | None) -> None:
     """Link the folder of the project where the person wants it, and it is not linked yet."""
     here = Path.cwd()
-    known = [Path(one["root"]) for one in settings.call("links")["sources"]]
-    if link is False or any(here.is_relative_to(one) for one in known):
+    if here.is_relative_to(settings.config.vault):
         return
-    asks = sys.stdin.isatty() and not settings.json
-    words = "Record the work in this folder, too? It is read and indexed, never written."
-    if link or (asks and settings.confirms(words)):
+    if link is None and (settings.json or not sys.stdin.isatty()):
+        aside(f"To record work in {here}, too: vaultmind link {here}")
+        return
+    known = [] if link is False else settings.call("links")["sources"]
+    if link is False or any(here.is_relative_to(one["root"]) for one in known):
+        return
+    if link or settings.confirms("Record the work in this folder, too? It is read and indexed."):
         name = settings.call("link", {"path": str(here)})["name"]
         aside(f"{here} is linked as {name}; `vaultmind unlink {name}` undoes it.")
-    else:
-        aside(f"Work in {here} is not recorded. To record it: vaultmind link {here}")
 
 
 # --- what the doctor says of the clients --------------------------------------------------
