@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vaultmind import overview
 from vaultmind.config import Config, device_name
 from vaultmind.consolidate.types import Resources
 from vaultmind.consolidate.worker import Consolidation
@@ -30,7 +31,6 @@ from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page, shipped
 from vaultmind.minion.choice import Minion
-from vaultmind.overview import BEGIN, END, SECONDS, Overview
 from vaultmind.planner.episodes import open_watching
 from vaultmind.planner.sources import Sources, described, folder_indexes
 from vaultmind.polling import Polling, look_once, when_changed
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from vaultmind.planner.plan import Planner
 
 
+GAIN_DAYS = 30
+"""Days of which it is told what plans saved, where nobody names a time."""
 log = logging.getLogger(__name__)
 
 
@@ -156,7 +158,7 @@ class App:
         )
 
         self._overlooked: object = None
-        self.overlooking = Polling("overview", self._overlook, SECONDS)
+        self.overlooking = Polling("overview", self._overlook, overview.SECONDS)
 
     def _open_talks(self) -> None:
         """Open what writes conversations down and follows them as they grow."""
@@ -275,14 +277,14 @@ class App:
         """Make Overview.md anew where something changed, or a day has passed."""
         seen = (self.index.journal.version, self.clock().date())
         if seen != self._overlooked:
-            overview = Overview(self.gate, self.reader, self.sessions.heads, self.gain, self.clock)
-            overview.keep(self.authority.identity(self.config.agent).language)
+            language = self.authority.identity(self.config.agent).language
+            overview.keep(self._resources(), lambda: self.gain(self.paths.agent_names()), language)
             self._overlooked = seen
 
-    def gain(self, days: int = 30) -> Figures:
-        """Return what plans saved in the last days."""
-        since = self.clock() - timedelta(days=days)
-        return figures_of(works(self.episodes.tables, self.paths.agent_names(), since))
+    def gain(self, agents: Collection[str]) -> Figures:
+        """Return what plans of some agents saved in the last days."""
+        since = self.clock() - timedelta(days=GAIN_DAYS)
+        return figures_of(works(self.episodes.tables, agents, since))
 
     def _grew(self, agent: str, session: str) -> None:
         self.talks.heard(agent, session)
@@ -329,7 +331,7 @@ class App:
         files = {
             f"{self.paths.memory_dir}/README.md": page("README", language),
             self.paths.suggestions: begun(language),
-            self.paths.overview: f"{BEGIN}\n{END}\n",
+            self.paths.overview: f"{overview.BEGIN}\n{overview.END}\n",
             f"{self.paths.memory_dir}/Memory.base": shipped("Memory.base"),
             self.paths.identity(agent): identity,
         }

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, timedelta
 
+from vaultmind.consolidate.types import Resources
 from vaultmind.episodes.gains import Figures
 from vaultmind.memory.audit import FACT_OPS, newest_first
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.gate import Gate
 from vaultmind.memory.wording import page
-from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Head, read_text
 from vaultmind.types import Fact
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import FileText
+from vaultmind.vault.paths import VaultPaths
 
 SECONDS = 60.0
 """How often it is looked whether something changed."""
@@ -34,82 +34,70 @@ NOTHING = "–"
 _OURS = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
 
 
-class Overview:
-    """Keeps the page. Any thread."""
+def keep(by: Resources, gain: Callable[[], Figures], language: str) -> None:
+    """Make the page anew where it is there and says something else; `gain`: what plans saved."""
+    path = by.gate.paths.overview
+    if not by.reader.exists(path):
+        return
+    ours = f"{BEGIN}\n\n{written(by, gain(), language)}\n{END}"
 
-    def __init__(
-        self,
-        gate: Gate,
-        reader: VaultReader,
-        heads: Callable[[str], Sequence[Head]],
-        gain: Callable[[], Figures],
-        clock: Clock,
-    ) -> None:
-        """`heads` returns an agent's sessions, `gain` what plans saved in the last month."""
-        self._gate, self._reader, self._heads = gate, reader, heads
-        self._gain, self._clock = gain, clock
+    def change(file: FileText | None) -> str | None:
+        text = file.text if file else ""
+        new = _OURS.sub(lambda _: ours, text, count=1)
+        return new if new != text else None
 
-    def keep(self, language: str) -> None:
-        """Make the page anew where it is there and says something else."""
-        if not self._reader.exists(self._gate.paths.overview):
-            return
-        ours = f"{BEGIN}\n\n{self.text(language)}\n{END}"
+    by.gate.edit(path, change)
 
-        def change(file: FileText | None) -> str | None:
-            text = file.text if file else ""
-            new = _OURS.sub(lambda _: ours, text, count=1)
-            return new if new != text else None
 
-        self._gate.edit(self._gate.paths.overview, change)
+def written(by: Resources, gain: Figures, language: str) -> str:
+    """Return what stands between the marks."""
+    paths, today = by.gate.paths, by.clock().date()
+    agents = paths.agent_names()
+    talks = [(agent, one) for agent in agents for one in by.heads(agent) if one.said]
+    talks.sort(key=lambda one: one[1].meta.started, reverse=True)
+    days = [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]
+    began = Counter(one.meta.started[:10] for _, one in talks)
+    counts = [began[one.isoformat()] for one in days]
+    shown = page("Overview", language)
+    return (shown if gain.plans else shown.rpartition("\n## ")[0]).format(
+        agents=_listed(line for agent in agents for line in _known(by, agent)),
+        waiting=by.gate.queue.waiting(),
+        suggestions=paths.suggestions.removesuffix(".md"),
+        talks=_listed(_talk(paths.session(who, one.id), who, one) for who, one in talks[:TALKS]),
+        days=", ".join(f'"{one.day}"' for one in days),
+        counts=", ".join(map(str, counts)),
+        most=max(10, *counts),
+        plans=gain.plans,
+        offered=f"{gain.offered_tokens:,}",
+        whole=f"{gain.whole_tokens:,}",
+        **_changes(paths, today),
+    )
 
-    def text(self, language: str) -> str:
-        """Return what stands between the marks."""
-        paths, today = self._gate.paths, self._clock().date()
-        agents = paths.agent_names()
-        talks = [(agent, one) for agent in agents for one in self._heads(agent) if one.said]
-        talks.sort(key=lambda one: one[1].meta.started, reverse=True)
-        days = [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]
-        began = Counter(one.meta.started[:10] for _, one in talks)
-        counts = [began[one.isoformat()] for one in days]
-        gain = self._gain()
-        shown = page("Overview", language)
-        return (shown if gain.plans else shown.rpartition("\n## ")[0]).format(
-            agents=_listed(line for agent in agents for line in self._known(agent)),
-            waiting=self._gate.queue.waiting(),
-            suggestions=paths.suggestions.removesuffix(".md"),
-            talks=_listed(self._talk(*one) for one in talks[:TALKS]),
-            days=", ".join(f'"{one.day}"' for one in days),
-            counts=", ".join(map(str, counts)),
-            most=max(10, *counts),
-            plans=gain.plans,
-            offered=f"{gain.offered_tokens:,}",
-            whole=f"{gain.whole_tokens:,}",
-            **self._changes(agents, today),
-        )
 
-    def _known(self, agent: str) -> Iterator[str]:
-        """Yield how much an agent knows, and the newest of it."""
-        path = self._gate.paths.brain(agent)
-        facts = parse_brain(blank_private(read_text(self._reader, path)[0])).all()
-        yield f"- **{agent}**: [[{path.removesuffix('.md')}|{len(facts)}]]"
-        oldest = sorted(facts, key=lambda one: one.written)
-        yield from (f"\t- {_told(one)}" for one in reversed(oldest[-FACTS:]))
+def _known(by: Resources, agent: str) -> Iterator[str]:
+    """Yield how much an agent knows, and the newest of it."""
+    path = by.gate.paths.brain(agent)
+    facts = parse_brain(blank_private(read_text(by.reader, path)[0])).all()
+    yield f"- **{agent}**: [[{path.removesuffix('.md')}|{len(facts)}]]"
+    oldest = sorted(facts, key=lambda one: one.written)
+    yield from (f"\t- {_told(one)}" for one in reversed(oldest[-FACTS:]))
 
-    def _talk(self, agent: str, head: Head) -> str:
-        """Return a conversation as a link with its day and its title."""
-        place = self._gate.paths.session(agent, head.id).removesuffix(".md")
-        title = re.sub(r"[\[\]|#^]", " ", mask(head.meta.title or head.id).text)
-        return f"- {head.meta.started[:10]} [[{place}|{title}]] · {agent}"
 
-    def _changes(self, agents: Sequence[str], today: date) -> dict[str, int]:
-        """Return how many facts were written, replaced and forgotten in the last days."""
-        since = datetime.combine(today - timedelta(days=WEEK), datetime.min.time()).timestamp()
-        done = Counter[str]()
-        for line in newest_first(self._gate.paths, agents, FACT_OPS):
-            if line.moment < since:
-                break
-            done[line.op] += line.outcome == "written" and not line.undone_by
-        return {op: done[op] for op in FACT_OPS}
+def _talk(path: str, agent: str, head: Head) -> str:
+    """Return a conversation as a link with its day and its title."""
+    title = re.sub(r"[\[\]|#^]", " ", mask(head.meta.title or head.id).text)
+    return f"- {head.meta.started[:10]} [[{path.removesuffix('.md')}|{title}]] · {agent}"
+
+
+def _changes(paths: VaultPaths, today: date) -> dict[str, int]:
+    """Return how many facts were written, replaced and forgotten in the last days."""
+    since = datetime.combine(today - timedelta(days=WEEK), datetime.min.time()).timestamp()
+    done = Counter[str]()
+    for line in newest_first(paths, paths.agent_names(), FACT_OPS):
+        if line.moment < since:
+            break
+        done[line.op] += line.outcome == "written" and not line.undone_by
+    return {op: done[op] for op in FACT_OPS}
 
 
 def _told(fact: Fact) -> str:

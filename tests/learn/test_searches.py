@@ -17,7 +17,7 @@ from vaultmind.index.models import FEATURES, Model, read_model
 from vaultmind.index.search import Search
 from vaultmind.learn.feedback import Judged, Line
 from vaultmind.learn.learning import FOLDERS, Trained
-from vaultmind.learn.lessons import MOST_LESSONS, heard_first, search_learner, taught_by
+from vaultmind.learn.lessons import MOST_LESSONS, lesson_of, persons_first, search_learner
 from vaultmind.learn.trial import Case
 from vaultmind.types import PERSON, Caller
 
@@ -103,7 +103,7 @@ def mrr(taught: list[Case], model: Model) -> float:
 
 def lessons(scenes: Search, said: list[Judged]) -> list[Case]:
     seen = ((one, scenes.seen(one.query, PERSON)) for one in said)
-    found = [taught_by(one, its, scenes) for one, its in seen if its]
+    found = [lesson_of(one, its, scenes) for one, its in seen if its]
     return [one for one in found if one is not None]
 
 
@@ -162,7 +162,7 @@ def test_no_agent_drowns_the_persons_verdicts() -> None:
         return [Judged(agent, by, f"{agent} {at}", NOW.isoformat(), ()) for at in range(count)]  # type: ignore[arg-type]
 
     person, main, flood = of("person", "main", 60), of("agent", "main", 10), of("agent", "b", 900)
-    heard = heard_first([*person, *main, *flood])
+    heard = persons_first([*person, *main, *flood])
     assert [sum(one in heard for one in each) for each in (person, main, flood)] == [60, 0, 540]
     assert heard[-60:] == flood[-60:] and len(heard) == MOST_LESSONS
 

@@ -8,7 +8,7 @@ import pytest
 
 from vaultmind.app import App
 from vaultmind.errors import NotFound
-from vaultmind.overview import END
+from vaultmind.overview import END, keep
 from vaultmind.types import PERSON, MemoryWrite
 
 
@@ -34,5 +34,4 @@ def test_the_overview_tells_what_is_known_and_keeps_what_a_person_wrote(unread_a
 
 
 def _made_anew(app: App) -> None:
-    app._overlooked = None
-    app.overlooking.look()
+    keep(app._resources(), lambda: app.gain(["main"]), "en")

@@ -204,12 +204,12 @@ def search_learner(scenes: Search, judged: Sequence[Judged], steps: Steps) -> Le
     It learns on top of the model that has no taste yet: else trainings would go a little further
     each time, until nothing stays.
     """
-    found, heard = list[Case](), heard_first(judged)
+    found, heard = list[Case](), persons_first(judged)
     for number, one in enumerate(heard):
         steps("asking again what was asked", number, len(heard))
         caller = Caller("agent", one.agent) if one.by == "agent" else PERSON
         seen = scenes.seen(one.query, caller)
-        if seen is not None and (taught := taught_by(one, seen, scenes)) is not None:
+        if seen is not None and (taught := lesson_of(one, seen, scenes)) is not None:
             found.append(taught)
     counts = Counter(one.of for one in found)  # while one loads, some go without
     ((embedder, _),) = counts.most_common(1) or (("", 0),)
@@ -234,14 +234,14 @@ def search_learner(scenes: Search, judged: Sequence[Judged], steps: Steps) -> Le
     )  # fmt: skip
 
 
-def heard_first(judged: Sequence[Judged]) -> list[Judged]:
+def persons_first(judged: Sequence[Judged]) -> list[Judged]:
     """Return what is learnt from, oldest first: the person's verdicts before the agents'."""
     by_weight = sorted(judged, key=lambda one: one.by == "person")
     kept = {id(one) for one in by_weight[-MOST_LESSONS:]}
     return [one for one in judged if id(one) in kept]
 
 
-def taught_by(judged: Judged, seen: Seen, scenes: Search) -> Case | None:
+def lesson_of(judged: Judged, seen: Seen, scenes: Search) -> Case | None:
     """Return what one query's verdicts teach of its candidates; None for nothing.
 
     Where all that is known is what is wrong, some of the best others should stand above it.

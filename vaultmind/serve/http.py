@@ -25,7 +25,6 @@ from vaultmind.serve.call import Call, problem, readable, whole_json
 from vaultmind.serve.guard import CALLER, Guard, token_of
 from vaultmind.serve.lines import THREADS, run_in_thread
 from vaultmind.serve.mcp import over_http
-from vaultmind.serve.ops.episodes import recent_gain
 
 if TYPE_CHECKING:
     from vaultmind.app import App
@@ -149,7 +148,7 @@ def exposition(app: App, caller: Caller) -> str:
     Episodes are those of agents that the caller may read. One of which there is nothing to tell
     yet is left out; what ends in `_total` only grows, from the daemon's start.
     """
-    kept, now = recent_gain(app, caller), app.planner.figures
+    kept, now = app.gain(app.index.outlet.readable_agents(caller)), app.planner.figures
     found: dict[str, float | None] = {_name("info", version=__version__): 1}
     found["plans_total"] = now.plans
     found |= {name: getattr(now if now.plans else kept, name) for name in PLANNING}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -19,12 +18,10 @@ from vaultmind.types import Caller
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.episodes.gains import Figures, Gain
+    from vaultmind.episodes.gains import Gain
     from vaultmind.planner.source import Source
 
 HOW = 'To begin one: action `start`, or: vaultmind episode start --task "…"'
-GAIN_DAYS = 30
-"""Days of which metrics tell the gain."""
 TAKES = {"task": "start", "project_root": "start", "episode": "event, end, feedback",
          "events": "event, end", "outcome": "end, feedback", "note": "end, feedback",
          "hits": "feedback"}  # fmt: skip
@@ -305,15 +302,6 @@ def gain(
     app.episodes.settle()
     begin, agents = since_of(since, app.clock()), app.index.outlet.readable_agents(call.caller)
     return gain_of(works(app.episodes.tables, agents, begin), begin, app.clock())
-
-
-def recent_gain(app: App, caller: Caller) -> Figures:
-    """Return the figures of the last month, of agents that a caller may read."""
-    from vaultmind.episodes.gains import figures_of, works
-
-    since = app.clock() - timedelta(days=GAIN_DAYS)
-    agents = app.index.outlet.readable_agents(caller)
-    return figures_of(works(app.episodes.tables, agents, since))
 
 
 def kept_work(app: App, caller: Caller) -> Row:
