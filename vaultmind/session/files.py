@@ -23,7 +23,7 @@ from vaultmind.vault import transcript as written
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
-from vaultmind.vault.properties import front_matter
+from vaultmind.vault.properties import body_start
 from vaultmind.vault.transcript import SessionMeta, Transcript
 
 Shows = Callable[[str, Caller], bool]
@@ -74,13 +74,8 @@ class Pipe:
 def session_ids(paths: VaultPaths, agent: str) -> tuple[str, ...]:
     """Return the ids of an agent's sessions, oldest first."""
     names = (name[:-3] for name in _names(paths.root / paths.sessions(agent)) if name[-3:] == ".md")
-    return tuple(sorted(filter(SESSION_ID.fullmatch, names), key=order))
-
-
-def order(session: str) -> tuple[str, int]:
-    """Return what sorts session ids by time: the day, then the number."""
-    day, _, number = session.partition("_")
-    return day, int(number)
+    found = filter(SESSION_ID.fullmatch, names)
+    return tuple(sorted(found, key=lambda one: (one[:10], int(one[11:]))))
 
 
 def session_of(path: str) -> str:
@@ -109,11 +104,9 @@ def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
 
 
 def _names(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-    except OSError:
-        return []
+    with suppress(OSError), os.scandir(folder) as entries:
+        return [entry.name for entry in entries]
+    return []
 
 
 def parse_time(value: str) -> datetime:
@@ -287,8 +280,7 @@ def plain_text(text: str) -> str:
     Without front matter, comments, block ids and empty headings; and without secrets and private
     passages, which a person may have typed there.
     """
-    found = front_matter(text)
-    body = text[found.body_start :] if found else text
+    body = text[body_start(text) :]
     body = _COMMENT.sub("", _UNTIL.sub(r"(until \1)", body.replace("\r\n", "\n")))
     lines = (_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n"))
     plain, before = "\n".join(lines).strip(), ""
