@@ -91,6 +91,7 @@ class Candidates:
         self.rowids: list[int] = rowids[order].tolist()
         self.ranks, self.features = ranks[order], features[order]
         """The ranker's scores, and what they are made of; those of two queries do not compare."""
+        self._usual = features.mean(axis=0) * np.float32(len(features) > 1)
         self.bm25 = scene.found.match.scores[scene.slots[order]]
         self.closeness: Floats = np.full(len(order), np.nan, dtype=np.float32)
         """In meaning, on the embedder's scale: 0 unrelated, 1 says the same; NaN without."""
@@ -139,7 +140,7 @@ class Candidates:
             parts["cosine"] = scale_of(self.embedder).cosine(float(self.closeness[row]))
         if self.when[row]:
             parts["when"] = float(self.when[row])
-        reasons = partial(rank.why, self.names, self.model, self.features, row)
+        reasons = partial(rank.why, self.names, self.model, self._usual, self.features, row)
         return Ranked(chunk, float(self.scores[row]), parts, reasons)
 
 
