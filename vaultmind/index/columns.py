@@ -451,6 +451,14 @@ class Columns:
         """Return how many links each chunk's file has."""
         return np.array([self._links[file] for file in self.rows["file"][slots]])
 
+    def before(self, slots: Ints) -> Ints:
+        """Return the place before each in its file, -1 where there is none."""
+        return np.where(slots < 0, -1, self.rows["before"][slots]).astype(np.int64)
+
+    def after(self, slots: Ints) -> Ints:
+        """Return the place after each in its file, -1 where there is none."""
+        return np.where(slots < 0, -1, self.rows["after"][slots]).astype(np.int64)
+
     def are_code(self, slots: Ints) -> Flags:
         """Return which chunks are of a file of code."""
         return np.array([self._is_code[file] for file in self.rows["file"][slots]], dtype=np.bool_)

@@ -161,13 +161,12 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
     Candidates are the seeds and what stands right beside them in the same file; the chunks near
     those are looked at for what they say about the one in their middle.
     """
-    before, after = (
-        np.append(columns.rows[name], np.int32(-1)).astype(np.int64) for name in ("before", "after")
-    )
-    close = np.setdiff1d(np.concatenate([before[seeds], after[seeds]]), seeds)
+    before, after = columns.before, columns.after
+    close = np.setdiff1d(np.concatenate([before(seeds), after(seeds)]), seeds)
     close = close[close >= 0]
     own = np.concatenate([seeds, close[mask[close]]])[:MOST]
-    near = np.stack([before[before[own]], before[own], after[own], after[after[own]]], axis=1)
+    first, last = before(own), after(own)
+    near = np.stack([before(first), first, last, after(last)], axis=1)
     slots = np.concatenate([own, np.setdiff1d(near[near >= 0], own)])
     row_of = {slot: row for row, slot in enumerate(slots.tolist())} | {-1: -1}
     beside = np.array([row_of[slot] for slot in near.ravel().tolist()], dtype=np.int64)

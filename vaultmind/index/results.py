@@ -69,7 +69,10 @@ def answer(
             break
     given = shares(costs, request.max_tokens)
     shown, left = page[: len(given)], request.max_tokens
-    about = sought(request.query, {place.chunk.lang for place in shown})
+    languages = {
+        at.chunk.lang for at, cost, most in zip(shown, costs, given, strict=False) if cost > most
+    }
+    about = sought(request.query, languages) if languages else frozenset[str]()
     hits = []
     for place, cost, most in zip(shown, costs, given, strict=False):
         chunk, part = place.chunk, place.chunk.text
