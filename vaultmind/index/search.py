@@ -33,6 +33,7 @@ from vaultmind.index.results import Answered, Ranked, answer
 from vaultmind.index.when import NamedTime, named_time
 from vaultmind.index.words import IDLE_WORDS, detect, shortened, words
 from vaultmind.ports import Clock, FileIndexer, Nearest
+from vaultmind.redact import mask
 from vaultmind.types import (
     PERSON,
     Caller,
@@ -272,7 +273,8 @@ class Search:
         """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
         started = time.perf_counter()
         where = where_of(request, caller, self._outlet)
-        request = replace(request, query=shortened(request.query))
+        query = mask(shortened(request.query)).text  # as the texts that it is looked for in
+        request = replace(request, query=query)
         before = self._state()
         if not words(request.query):
             return SearchResponse((), "no_query", before)
