@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaultmind.memory.forget.taking import (
+from vaultmind.memory.forget.erasing import (
     Wanted,
     without_bullets,
     without_messages,

@@ -20,7 +20,7 @@ from vaultmind.memory.match import NEAREST, asked_about, is_among
 from vaultmind.memory.wording import section_of
 from vaultmind.session.sentences import names_in
 from vaultmind.types import Caller, Fact, Hit, Kind
-from vaultmind.vault.parts import bullets, plain
+from vaultmind.vault.parts import bullets
 
 SHORT = 4
 """Words of "no, it's on Thursday", which gives but another value."""
@@ -225,7 +225,7 @@ def _told(facts: Sequence[Fact], typed: Sequence[str]) -> Known:
 
 def _typed(brain: str, words: str) -> list[str]:
     """Return what a person typed that is about some words, by its own or by its heading."""
-    pieces = [(title, plain("\n".join(lines))[0]) for title, lines in own_paragraphs(brain)]
+    pieces = own_paragraphs(brain)
     pieces += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
     about = [Fact(f"{title}: {text}", None) for title, text in pieces]
     return [pieces[at][1] for at in (asked_about(about, words) if words else range(len(pieces)))]

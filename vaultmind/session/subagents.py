@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.memory.forget.erasing import Wanted
 from vaultmind.memory.forget.hiding import Edit, Ref
-from vaultmind.memory.forget.taking import Wanted
 from vaultmind.memory.match import says
 from vaultmind.plural import counted
 from vaultmind.redact import mask
