@@ -20,7 +20,7 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-VERSION = 14
+VERSION = 15
 """Raise it when the tables change: an index of another version is made anew."""
 NEVER = -1
 """The version of whoever has seen nothing of a journal yet."""
@@ -314,8 +314,8 @@ def changed_on_disk(database: Database, reader: VaultReader, paths: Collection[s
     return changed
 
 
-def hit_of(chunk: Chunk, title: str, text: str, score: float) -> Hit:
+def hit_of(chunk: Chunk, text: str, score: float) -> Hit:
     """Return a chunk as a hit, with what is shown of it and how well it matches."""
     names = ("id", "path", "anchor", "kind", "agent", "lang", "time", "session", "message")
     told = {name: getattr(chunk, name) for name in names}
-    return Hit(**told, speaker=chunk.speaker, title=title, text=text, score=score)
+    return Hit(**told, speaker=chunk.speaker, title=chunk.title, text=text, score=score)

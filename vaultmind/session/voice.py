@@ -36,7 +36,7 @@ from vaultmind.session.sentences import names_in
 from vaultmind.session.unkept import refs_of, unkept
 from vaultmind.types import Caller, Fact, Hit, Kind, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
-from vaultmind.vault.parts import bullets, plain
+from vaultmind.vault.parts import bullets
 
 NEWEST, LOOKED_BACK = 6, 40
 """Sessions, the newest first, in which a message is looked for by its id; messages that a wish not
@@ -585,7 +585,7 @@ def _told(facts: Sequence[Fact], typed: Sequence[str]) -> Known:
 
 def _typed(brain: str, words: str) -> list[str]:
     """Return what a person typed that is about some words, by its own or by its heading."""
-    pieces = [(title, plain("\n".join(lines))[0]) for title, lines in own_paragraphs(brain)]
+    pieces = own_paragraphs(brain)
     pieces += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
     about = [Fact(f"{title}: {text}", None) for title, text in pieces]
     return [pieces[at][1] for at in (asked_about(about, words) if words else range(len(pieces)))]
