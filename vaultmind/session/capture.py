@@ -322,7 +322,7 @@ def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Li
         return Line(compacted=not record.get("isSidechain"))
     if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
         return Line()
-    time = local_time(record.get("timestamp")) or files.iso(now)
+    time = files.local_time(record.get("timestamp")) or files.iso(now)
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or files.hashed_id(raw.decode("utf-8", "replace")))
@@ -332,24 +332,6 @@ def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Li
             for number, message in enumerate(_messages(record, tools), 1)
         )
     )
-
-
-def local_time(value: object) -> str:
-    """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
-    try:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return files.iso(datetime.fromtimestamp(value, UTC).astimezone())
-        return files.iso(files.parse_time(value).astimezone()) if isinstance(value, str) else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
-
-
-def texts(content: object) -> list[str]:
-    """Return the texts of a content: itself, or those of its blocks."""
-    if isinstance(content, str):
-        return [content]
-    found = (block.get("text") for block in _blocks(content, "text"))
-    return [text for text in found if isinstance(text, str)]
 
 
 def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterator[Message]:
@@ -362,15 +344,15 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
             yield from _typed(queued.get("prompt"))
     elif kind == "user":
         yield from _typed(content)
-        for block in _blocks(content, "tool_result"):
-            words = files.beginning("\n".join(texts(block.get("content"))), files.TOOL_CHARS)
+        for block in files.blocks(content, "tool_result"):
+            words = files.beginning("\n".join(files.texts(block.get("content"))), files.TOOL_CHARS)
             name = tools.get(str(block.get("tool_use_id")), "tool")
             yield Message("tool", words or "(no text)", "", speaker=name)
     elif kind == "assistant":
-        words = "\n\n".join(text.strip("\n") for text in texts(content)).strip()
+        words = "\n\n".join(text.strip("\n") for text in files.texts(content)).strip()
         if words not in _EMPTY and isinstance(message, dict) and message.get("model") != SYNTHETIC:
             yield Message("assistant", words, "")
-        for block in _blocks(content, "tool_use"):
+        for block in files.blocks(content, "tool_use"):
             name = str(block.get("name") or "tool")
             tools[str(block.get("id"))] = name
             yield Message("tool", _call(block.get("input")), "", speaker=name)
@@ -386,9 +368,9 @@ def _call(given: object) -> str:
 
 def _typed(content: object) -> Iterator[Message]:
     """Yield what a person typed, without what the host put beside it."""
-    kept = [text for text in map(_own_words, texts(content)) if text]
+    kept = [text for text in map(_own_words, files.texts(content)) if text]
     for kind in ("image", "document"):
-        kept += [f"[attached: {kind}]" for _ in _blocks(content, kind)]
+        kept += [f"[attached: {kind}]" for _ in files.blocks(content, kind)]
     if kept:
         yield Message("user", "\n\n".join(kept), "")
 
@@ -407,8 +389,3 @@ def _is_human(record: dict[str, Any]) -> bool:
     """Tell whether no machine is named as the one who speaks in the person's place."""
     origin = record.get("origin")
     return not isinstance(origin, dict) or origin.get("kind") in (None, "human")
-
-
-def _blocks(content: object, kind: str) -> list[dict[str, Any]]:
-    blocks = content if isinstance(content, list) else []
-    return [one for one in blocks if isinstance(one, dict) and one.get("type") == kind]

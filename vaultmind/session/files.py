@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.brain import MEND, WRITING_WAITS, fault, sound_text
@@ -129,6 +130,16 @@ def time_or_none(value: str) -> datetime | None:
 def iso(moment: datetime) -> str:
     """Return a time as sessions store it: ISO 8601 to the second, with its offset."""
     return moment.isoformat(timespec="seconds")
+
+
+def local_time(value: object) -> str:
+    """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
+    try:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return iso(datetime.fromtimestamp(value, UTC).astimezone())
+        return iso(parse_time(value).astimezone()) if isinstance(value, str) else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 # --- heads --------------------------------------------------------------------------------
@@ -309,3 +320,20 @@ def read_brain(reader: VaultReader, path: str) -> tuple[str, str]:
         return sound, f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}"
     broken = fault(text)
     return sound, f"{path}: {broken}. {MEND}" if broken else ""
+
+
+# --- what hosts and exports hold ------------------------------------------------------------
+
+
+def texts(content: object) -> list[str]:
+    """Return the texts of a content: itself, or those of its blocks."""
+    if isinstance(content, str):
+        return [content]
+    found = (block.get("text") for block in blocks(content, "text"))
+    return [text for text in found if isinstance(text, str)]
+
+
+def blocks(content: object, kind: str) -> list[dict[str, Any]]:
+    """Return the blocks of a kind that a content holds."""
+    blocks = content if isinstance(content, list) else []
+    return [one for one in blocks if isinstance(one, dict) and one.get("type") == kind]

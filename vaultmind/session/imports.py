@@ -21,8 +21,7 @@ from vaultmind.errors import BadArgument, UnreadableNote
 from vaultmind.language.text import plain_sentences
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
-from vaultmind.session.capture import local_time, texts
-from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id
+from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id, local_time, texts
 from vaultmind.session.log import SessionLog
 from vaultmind.types import ROLES, Message, Progress, Role
 from vaultmind.vault.oneline import safe
