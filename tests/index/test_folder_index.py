@@ -16,7 +16,7 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
 from vaultmind.index.linked import LinkedFolder
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.planner.records import code_spans
 from vaultmind.types import PERSON, Caller, SearchRequest
 
@@ -46,8 +46,8 @@ class Shop:
         named: dict[str, object] = {"embedder": "none", "debounce_ms": 10, "max_file_mb": 1.0}
         config = Config(self.root, self.state, index=IndexConfig(**{**named, **keys}))  # type: ignore[arg-type]
         ground = LinkedFolder(self.root, (), code_spans)
-        withheld = Withheld(Hidden(), OpenToAll())
-        index = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
+        outlet = Outlet(ground, Hidden(), OpenToAll())
+        index = Index(config, outlet, clock=lambda: datetime.now(UTC))
         self.opened.append(index)
         index.start()
         return index
