@@ -4,19 +4,20 @@ A question looks at what it found in memory, by words and by meaning; each of th
 softmax of its closeness, and their weighted mean is what comes to mind. It lies where the memories
 are, not where the question is, so what lies near it may share nothing with the question itself.
 
-A thing comes to mind along a link, by a tag that few have, or because it lies near that mean; its
-strongest tie and its meaning strengthen each other. A tie to one of many things says little about
-each of them, and one to what lies far from all that comes to mind counts half.
+A thing comes to mind along a link, by a tag that few have, or because it lies near that mean;
+several ways to it strengthen each other. A way that leads to many things says little about each of
+them, and a tie to what lies far from all that comes to mind counts half.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import nlargest
 from itertools import islice
-from math import sqrt
+from math import prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -117,10 +118,13 @@ class Relations:
         """Return what is tied to the best hits as the index has it, the strongest first."""
         with self._database.read() as connection:
             every = sorted(lead for hit in hits for lead in leads_of(connection, hit))
-            leads = {lead.path: lead for lead in every}  # of each file the strongest comes last
+            ways: defaultdict[str, dict[str, Lead]] = defaultdict(dict)
+            for lead in every:
+                ways[lead.path][lead.tie] = lead  # of each kind the strongest comes last
+            along = {path: 1.0 - prod(1.0 - one[0] for one in ways[path].values()) for path in ways}
             ends: dict[int, Chunk] = {}
-            for lead in nlargest(MOST_FILES, leads.values()):
-                ends |= _led(connection, lead)
+            for path in nlargest(MOST_FILES, ways, key=along.__getitem__):
+                ends |= _led(connection, max(ways[path].values()))
         known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
         tied: dict[str, Neighbour] = {}
         for chunk, mind, asked in self._near(query, found, ends, agent):
@@ -128,8 +132,9 @@ class Relations:
                 continue
             meant = hits[0].score * MEANING * mind * (UNASKED + (1.0 - UNASKED) * asked)
             one, total = Neighbour(chunk, "meaning", hits[0].id), meant
-            if way := leads.get(chunk.path):
-                total += (1.0 - meant) * way.strength * (FAR + (1.0 - FAR) * mind)
+            if chunk.path in ways:
+                way = max(ways[chunk.path].values())
+                total += (1.0 - meant) * along[chunk.path] * (FAR + (1.0 - FAR) * mind)
                 if way.strength >= meant:
                     one = Neighbour(chunk, way.tie, way.to, way.name)
             thing = chunk.id if chunk.kind == "fact" else chunk.path
