@@ -26,8 +26,8 @@ from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
 from vaultmind.memory.changes import Sizes
+from vaultmind.memory.forget.erasing import ERASABLES
 from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
-from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page, shipped
@@ -268,9 +268,10 @@ class App:
             return ()
 
     def _overlook(self) -> None:
-        """Make Overview.md anew where something changed, or a day has passed."""
+        """Date what was reworded, and make Overview.md anew: where something changed, each day."""
         seen = (self.index.journal.version, self.clock().date())
         if seen != self._overlooked:
+            self.gate.notice()
             language = self.authority.identity(self.config.agent).language
             overview.keep(self._resources(), lambda: self.gain(self.paths.agent_names()), language)
             self._overlooked = seen

@@ -304,8 +304,8 @@ def changed_on_disk(database: Database, reader: VaultReader, paths: Collection[s
     return changed
 
 
-def hit_of(chunk: Chunk, title: str, text: str, score: float) -> Hit:
+def hit_of(chunk: Chunk, text: str, score: float) -> Hit:
     """Return a chunk as a hit, with what is shown of it and how well it matches."""
     names = ("id", "path", "anchor", "kind", "agent", "lang", "time", "session", "message")
     told = {name: getattr(chunk, name) for name in names}
-    return Hit(**told, speaker=chunk.speaker, title=title, text=text, score=score)
+    return Hit(**told, speaker=chunk.speaker, title=chunk.title, text=text, score=score)

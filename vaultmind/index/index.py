@@ -70,6 +70,9 @@ class Index:
         least = config.auto_rag.min_message_tokens
         sync = Sync(self._database, outlet.folder, least, describe)
         self._sync, self.mark, self.everything = sync, sync.mark, partial(sync.mark, [""])
+        if self._database.get("patterns") != (patterns := repr(config.redact.patterns)):
+            sync.forget_all()  # its texts were masked by others
+            self._database.set("patterns", patterns)
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
         self.message_meaning = self._embedding = Vectors(self._columns, store, opening, self._step)

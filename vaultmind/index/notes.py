@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from vaultmind.index.words import detect
-from vaultmind.redact import blank_passages
+from vaultmind.redact import blank_passages, mask
 from vaultmind.types import Chunk, Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
@@ -129,18 +129,20 @@ def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
 def placed(path: str, found: Chunked, place: Place) -> Chunked:
     """Return a file's chunks with ids, path, kind and agent.
 
-    An id is made of path and all that a chunk says, but for where in the file; equal ones are
-    counted.
+    Secrets are masked here: the index holds none. An id is made of path and all that a chunk
+    says, but for where in the file; equal ones are counted.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     chunks = []
-    for chunk in found.chunks:
-        said = (chunk.title, chunk.text, chunk.lang, *chunk.tags, chunk.speaker, chunk.role)
+    for chunk in found.chunks:  # a title is masked with its text: it may announce what that holds
+        title, _, text = mask(f"{chunk.title}\n{chunk.text}").text.partition("\n")
+        said = (title, text, chunk.lang, *chunk.tags, chunk.speaker, chunk.role)
         where = (chunk.anchor, chunk.time, chunk.message, *said)
         seen[where] += 1
         key = "\0".join((path, *where, str(seen[where])))
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
-        chunks.append(replace(chunk, id=name, path=path, kind=place.kind, agent=place.agent))
+        masked = replace(chunk, id=name, path=path, title=title, text=text)
+        chunks.append(replace(masked, kind=place.kind, agent=place.agent))
     return replace(found, chunks=tuple(chunks))
 
 

@@ -97,20 +97,15 @@ class Relations:
             after = [(hit, _reply(connection, hit)) for hit in found if hit.kind == "message"]
         shown = self._shown([chunk for _, chunk in after if chunk], agent, caller)
         told = [(hit, shown[chunk.id]) for hit, chunk in after if chunk and chunk.id in shown]
-        return {hit.id: db.hit_of(one, one.title, one.text, hit.score) for hit, one in told}
+        return {hit.id: db.hit_of(one, one.text, hit.score) for hit, one in told}
 
     def _shown(self, chunks: Sequence[Chunk], agent: str, caller: Caller) -> dict[str, Chunk]:
-        """Return what may be shown and is on disk as it was indexed, without secrets, by id."""
+        """Return what may be shown and is on disk as it was indexed, by id."""
         shows = self._outlet.shown_to(caller)
         seen = [one for one in chunks if one.agent in ("", agent) and shows(one)]
         paths = {one.path for one in seen}
         changed = db.changed_on_disk(self._database, self._outlet.reader, paths)
-        shown: dict[str, Chunk] = {}
-        for one in seen:
-            if one.path not in changed:
-                title, _, text = self._outlet.clean(f"{one.title}\n{one.text}").partition("\n")
-                shown[one.id] = replace(one, title=title, text=text)
-        return shown
+        return {one.id: one for one in seen if one.path not in changed}
 
     def _tied(
         self, query: str, found: Sequence[Hit], hits: Sequence[Hit], agent: str
