@@ -70,6 +70,7 @@ OUT_OF_TIME = 0.7
 _PAGE = 24
 _BEHIND_ALL = "9999-12-31"
 WEAK = "Only weak matches: they share little with the question and may not answer it."
+FILTERED = "Nothing passes the filters; without them there are hits."
 ELSEWHERE = "Nothing of that time answers the question: these are of other times, too."
 
 
@@ -268,6 +269,10 @@ class Search:
         if not words(request.query):
             return SearchResponse((), "no_query", before)
         found, weakness = self._fresh(request, where, caller)
+        bare = replace(request, kinds=(), folder="", tag="", after="", before="")
+        if not found.hits and bare != request:
+            without = where_of(bare, caller, self._outlet)
+            weakness = FILTERED if self._fresh(bare, without, caller)[0].hits else ""
         state = self._state()
         told = " ".join(state.notes)
         if state.phase in ("starting", "indexing"):
