@@ -17,7 +17,7 @@ from vaultmind.config.settings import RedactConfig
 from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
 from vaultmind.index.linked import LinkedFolder
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.planner.records import code_spans
 from vaultmind.redact import use_patterns
 from vaultmind.types import PERSON, Caller, SearchRequest
@@ -49,8 +49,8 @@ class Shop:
         indexing = IndexConfig(**{**named, **keys})  # type: ignore[arg-type]
         config = Config(self.root, self.state, indexing, redact=RedactConfig(patterns))
         ground = LinkedFolder(self.root, (), code_spans)
-        withheld = Withheld(Hidden(), OpenToAll())
-        index = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
+        outlet = Outlet(ground, Hidden(), OpenToAll())
+        index = Index(config, outlet, clock=lambda: datetime.now(UTC))
         self.opened.append(index)
         index.start()
         return index
