@@ -332,6 +332,16 @@ class App:
         self.overlooking.look()
         return tuple(missing)
 
+    def add_snippet(self) -> tuple[str, ...]:
+        """Put our style of conversations among Obsidian's snippets; what exists stays."""
+        path = ".obsidian/snippets/vaultmind.css"
+        file = self.config.vault / path
+        if file.exists():
+            return ()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(shipped("vaultmind.css"), "utf-8")
+        return (path,)
+
     def start_context(
         self, agent: str, caller: Caller, reserved: int = 0, session: str = ""
     ) -> BuiltContext:
