@@ -113,7 +113,7 @@ def undo(
     else:
         lines = list(islice(standing, 1))
         if lines and (last := _after(newest_first(app.paths, agents, ASKED), lines[0])):
-            return _not_meant(last, lines[0])
+            raise _not_meant(last, lines[0])
     if not lines:
         what = f"that was read out of a session {name!r}" if name else "that could be undone"
         raise NotFound(f"The log has no change of a fact {what}.")
@@ -135,13 +135,12 @@ def _after(lines: Iterator[AuditLine], change: AuditLine) -> AuditLine | None:
     return next((one for one in nothing if one.caller != change.caller), None)
 
 
-def _not_meant(last: AuditLine, change: AuditLine) -> Row:
+def _not_meant(last: AuditLine, change: AuditLine) -> BadArgument:
+    """Return what to say where it is not plain which change is meant."""
     who, other = ("you" if one.caller == "person" else one.caller for one in (last, change))
-    message = f"Not undone: what {who} asked for last changed nothing ({tell(last)}).\n"
-    message += f"The change before it was asked for by {other}: {tell(change)}.\n"
-    message += f"To take that back: vaultmind undo {change.id}"
-    told = Outcome("unchanged", change.agent, message=message)
-    return Row(**plain(told) | {"undoes": "", "session": "", "undone": ()})
+    said = f"What {who} asked for last changed nothing ({tell(last)}). The change before it was"
+    said += f" asked for by {other}: {tell(change)}. To take it back: vaultmind undo {change.id}"
+    return BadArgument("id", "", "the id of a change", missing=True, said=said)
 
 
 def since_of(text: str, now: datetime) -> datetime:
