@@ -59,7 +59,7 @@ def test_a_model_that_is_no_better_is_kept_and_not_used_unless_it_is_forced(app:
     assert any(one.id == told.id and not one.active for one in app.learning.models.rows())
     forced = trained(app, force_activate=True)
     assert forced.activated
-    assert "all the same" in forced.why
+    assert "anyway" in forced.why
     assert app.learning.models.weights("code").name == forced.id
 
 

@@ -54,7 +54,7 @@ class Hanging(QueueGenerator):
     ("answers", "word"),
     [
         ((answer(1, 2), answer(1, 2, 3)), "right minItems"),
-        ((answer(*[4] * 8),), "told the candidates not apart"),
+        ((answer(*[4] * 8),), "could not tell the candidates apart"),
         ((MinionFailed("crash", "It crashed."),), "It crashed."),
     ],
 )
