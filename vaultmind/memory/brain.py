@@ -124,9 +124,9 @@ def damage(text: str) -> str:
 def sound_text(text: str) -> tuple[str, str]:
     """Return a brain's sound lines at their places, others blank, and what is wrong with it.
 
-    Lines with bytes that are no text are not sound, nor is what stands between merge markers.
+    What stands between merge markers is not sound.
     """
-    if "\0" not in text and not ("<<<<<<<" in text and ">>>>>>>" in text):
+    if not ("<<<<<<<" in text and ">>>>>>>" in text):
         return text, ""
     lines, reason = text.split("\n"), ""
     opened = -1
@@ -136,9 +136,6 @@ def sound_text(text: str) -> tuple[str, str]:
         if first == ">" * 7 and opened >= 0:
             lines[opened : i + 1] = (" " * len(one) for one in lines[opened : i + 1])
             opened, reason = -1, "it holds merge markers (<<<<<<< and >>>>>>>)"
-        elif "\0" in line:
-            lines[i] = " " * len(line)
-            reason = reason or f"line {i + 1} is not UTF-8 text"
     return "\n".join(lines), reason
 
 

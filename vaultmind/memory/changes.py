@@ -37,9 +37,9 @@ from vaultmind.memory.contradictions import contradicts
 from vaultmind.memory.forget.hiding import Ref, hidden_words
 from vaultmind.memory.match import Match, find, repeats, same_fact, says
 from vaultmind.memory.rights import Decision, inferred
-from vaultmind.memory.wording import phrase, pick
+from vaultmind.memory.wording import code_told, pick
 from vaultmind.plural import counted
-from vaultmind.redact import MARK, blank_private, has_household_code, mask
+from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
 from vaultmind.vault.oneline import one_line, short
@@ -376,8 +376,7 @@ def readable(write: MemoryWrite, step: Step) -> MemoryWrite:
 def shown(ask: Ask, outcome: Outcome) -> Outcome:
     """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
     redacted = f"Taken out before storing: {', '.join(ask.redacted)}." if ask.redacted else ""
-    kept = outcome.outcome == "written" and ask.write.op != "forget"
-    code = phrase("en", "code") if kept and has_household_code(outcome.fact) else ""
+    code = code_told("en", ask.write.op, outcome)
     return safe_outcome(also(outcome, f"{redacted} {code}".strip()))
 
 

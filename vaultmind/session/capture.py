@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -19,7 +18,7 @@ from pathlib import Path
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
-from vaultmind.session.files import Pipe, time_or_none
+from vaultmind.session.files import Pipe, parse_time, time_or_none
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
 from vaultmind.session.transcripts import parse_line, read_on
@@ -34,8 +33,6 @@ AT_A_TIME_BYTES = 256 * 1024
 """Bytes that are read at a time where nobody waits."""
 MAX_SHOWN = 50
 """Texts that are remembered as given; the host of more has most likely let go of the first."""
-NEWEST = 12
-"""Sessions, the newest first, in which copies of a transcript's beginning are looked for."""
 OUT_OF_ORDER = timedelta(minutes=2)
 """A host may write a line this much later than the time that it bears."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -55,8 +52,8 @@ class HostTalk:
     offset: int = 0
     """How far the transcript was read, in bytes."""
     tools: dict[str, str] = field(default_factory=dict)
-    skips: Callable[[Message], bool] | None = None
-    """Tells which messages are not written: copied from another conversation, or deleted."""
+    since: datetime | None = None
+    """What is older stands there, or the person has deleted it."""
     held: set[str] = field(default_factory=set)
     """Ids of the messages that the host still has before it, word for word."""
     compacted: bool = False
@@ -169,7 +166,8 @@ class Capture(Worker):
         except NotFound:
             lines, offset, more = [], talk.offset, False
         if lines and offset == sum(map(len, lines)):  # from its start
-            talk.held, talk.tools, talk.compacted, talk.skips = set(), {}, False, None
+            talk.held, talk.tools, talk.compacted = set(), {}, False
+            self._find(talk)
         messages: list[Message] = []
         for raw in lines:
             line = parse_line(raw, talk.tools, self._clock())
@@ -179,13 +177,14 @@ class Capture(Worker):
             talk.held.update(message.id for message in line.messages)
             messages += line.messages
         new, keeps = 0, self._sessions.keeps(talk.agent)
+        if talk.since:
+            messages = [one for one in messages if parse_time(one.time) >= talk.since]
         if messages and keeps:
-            skips = talk.skips = talk.skips or self._skipping(talk)
-            if own := [message for message in messages if not skips(message)]:
-                logged = self._sessions.log_many(
-                    talk.agent, own, caller=talk.caller, conversation=talk.conversation
-                )
-                talk.session, new = logged.session, len(logged.new)
+            logged = self._sessions.log(
+                talk.agent, *messages, caller=talk.caller, conversation=talk.conversation
+            )
+            new = len(logged.new)
+            talk.session = logged.new[-1].session if new else talk.session
         talk.offset = offset  # it counts as read only once it is written
         if talk.ends and not more:
             self._talks.pop((talk.agent, talk.conversation), None)
@@ -194,30 +193,19 @@ class Capture(Worker):
                 self._sessions.end(talk.agent, conversation=name, caller=caller)
         return new, more
 
-    def _skipping(self, talk: HostTalk) -> Callable[[Message], bool]:
-        """Return what tells which messages of a transcript, read from its start, are not written.
+    def _find(self, talk: HostTalk) -> None:
+        """Find where a conversation stands, whose transcript is read from its start.
 
-        Those that stand there, or in another conversation: a host begins one that it resumes or
-        forks with a copy. And those that the person has deleted since they were captured: what was
-        captured last is newer.
+        What the person has deleted since it was captured is older than what was captured last.
         """
-        seen, times = set[str](), list[datetime]()
-        for number, head in enumerate(reversed(self._sessions.heads(talk.agent))):
-            is_own = head.is_of(talk.conversation)
-            if not is_own and number >= NEWEST:
-                continue
-            with suppress(VaultMindError):
-                messages = self._sessions.read(talk.agent, head.id).messages
-                said = [one.message for one in messages if not one.message.asked]
-                seen.update(one.id for one in said)
-                if is_own:
-                    talk.session = talk.session or head.id
-                    captured = (one.time for one in said if one.how == "captured")
-                    times += filter(None, map(time_or_none, captured))
-        since = max(times) - OUT_OF_ORDER if times else None
-
-        def skips(message: Message) -> bool:
-            time = time_or_none(message.time)
-            return message.id in seen or bool(since and time and time < since)
-
-        return skips
+        talk.session, captured = "", list[datetime]()
+        for head in self._sessions.heads(talk.agent):
+            if head.is_of(talk.conversation):
+                talk.session = head.id
+                with suppress(VaultMindError):
+                    said = [
+                        one.message for one in self._sessions.read(talk.agent, head.id).messages
+                    ]
+                    times = (one.time for one in said if one.how == "captured" and not one.asked)
+                    captured += filter(None, map(time_or_none, times))
+        talk.since = max(captured) - OUT_OF_ORDER if captured else None

@@ -192,27 +192,25 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
 
 
 def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
-    """Return notes that hold all of some words, facts that mean them, or else what is closest."""
+    """Return facts that mean some words, notes that hold or mean them, or else what is closest."""
     asked = [word for word in content(words) if word.folded not in SOFT]
-    notes = near("note")
-    said = [one for one in notes if asked and all(_says(one.text, word) for word in asked)]
     by_block = {fact.block or fact.text: fact for fact in facts}
     found = [
         (hit.score, fact)
-        for hit in (near("fact") if facts and not said else ())
+        for hit in near("fact")
         if (fact := by_block.get(hit.anchor.removeprefix("#^")) or by_block.get(hit.text))
     ]
     if sure := [fact for score, fact in found if score >= MEANT]:
         return _told(sure, ())
-    if said := (said or [one for one in notes if one.score >= SURE]):
-        return Known(lines=tuple(f"{one.path}: {one.text}" for one in said[:NEAREST]))
-    closest = _told([fact for _, fact in found[:NEAREST]], ())
+
+    def says(note: Hit) -> bool:
+        said = content(note.text)
+        return bool(asked) and all(any(map(word.same, said)) for word in asked)
+
+    if notes := [one for one in near("note") if one.score >= SURE or says(one)]:
+        return Known(lines=tuple(f"{one.path}: {one.text}" for one in notes[:NEAREST]))
     names = ("nothing_known", "nearest") if found else ("nothing_known",)
-    return replace(closest, names=names)
-
-
-def _says(text: str, word: Word) -> bool:
-    return any(word.same(one) for one in content(text))
+    return replace(_told([fact for _, fact in found[:NEAREST]], ()), names=names)
 
 
 def _told(facts: Sequence[Fact], typed: Sequence[str]) -> Known:

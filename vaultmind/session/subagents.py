@@ -111,10 +111,8 @@ class RunLines:
 
 def _newest_first(paths: VaultPaths, task: str) -> Iterator[RunMessage]:
     """Yield the messages of a task's files, or of all tasks' (`*`)."""
-    folder, reader = (
-        paths.root / paths.memory_dir / "conversations",
-        VaultReader(paths, MAX_FILE_BYTES),
-    )
+    folder = paths.root / paths.memory_dir / "conversations"
+    reader = VaultReader(paths, MAX_FILE_BYTES)
     for path in sorted(folder.glob(f"{FOLDER}{task}/*.jsonl"), reverse=True):
         file = path.relative_to(paths.root).as_posix()
         with suppress(VaultMindError):

@@ -9,7 +9,6 @@ of an unknown kind says nothing.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -21,12 +20,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from vaultmind.errors import BadArgument, NotFound
-from vaultmind.session.files import TOOL_CHARS, beginning, iso, parse_time
+from vaultmind.session.files import TOOL_CHARS, beginning, hashed_id, iso, parse_time
 from vaultmind.types import Message
 from vaultmind.vault.files import OPEN_FLAGS
 
-MAX_CHARS = 100_000
-"""Maximum length of one message; of a longer paste it is said how much was left out."""
 END_BYTES = 1_000_000
 """Of a transcript's end that are looked through for the last prompt."""
 TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"')
@@ -45,8 +42,9 @@ _ASIDES = re.compile(
 _LOCAL = re.compile(
     r"\s*<(local-command-std(out|err)|bash-(input|std(out|err))|task-notification|tick)\b"
 )
-_COMMAND = re.compile(r"<command-name>\s*(/?[^<]*?)\s*</command-name>")
-_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_COMMAND = re.compile(
+    r"<command-name>\s*(/?[^<]*?)\s*</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.S
+)
 _EMPTY = frozenset({"", "(no content)", "No response requested."})
 
 
@@ -121,7 +119,7 @@ def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Li
     try:
         record = json.loads(raw) if any(word in raw for word in TELLING) else None
     except (ValueError, RecursionError):
-        return Line()
+        record = None
     if not isinstance(record, dict):
         return Line()
     if record.get("isCompactSummary") or record.get("subtype") == "compact_boundary":
@@ -131,7 +129,7 @@ def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Li
     time = local_time(record.get("timestamp")) or iso(now)
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
-    own = str(copied or record.get("uuid") or f"h{hashlib.sha256(raw).hexdigest()[:12]}")
+    own = str(copied or record.get("uuid") or hashed_id(raw.decode("utf-8", "replace")))
     messages = tuple(
         replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
         for number, message in enumerate(_messages(record, tools), 1)
@@ -175,7 +173,7 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
     elif kind == "assistant":
         words = "\n\n".join(text.strip("\n") for text in texts(content)).strip()
         if words not in _EMPTY and isinstance(message, dict) and message.get("model") != SYNTHETIC:
-            yield Message("assistant", _capped(words), "")
+            yield Message("assistant", words, "")
         for block in _blocks(content, "tool_use"):
             name = str(block.get("name") or "tool")
             tools[str(block.get("id"))] = name
@@ -194,15 +192,14 @@ def _typed(content: object) -> Iterator[Message]:
     for kind in ("image", "document"):
         kept += [f"[attached: {kind}]" for _ in _blocks(content, kind)]
     if kept:
-        yield Message("user", _capped("\n\n".join(kept)), "")
+        yield Message("user", "\n\n".join(kept), "")
 
 
 def _own_words(text: str) -> str:
     if _LOCAL.match(text) or text.startswith("[Request interrupted by user"):
         return ""
     if command := _COMMAND.search(text):
-        arguments = _ARGUMENTS.search(text)
-        words = arguments[1].strip() if arguments else ""
+        words = (command[2] or "").strip()
         return f"{command[1]} {words}" if words else ""
     words = _ASIDES.sub("", text).strip()
     return "" if words in _EMPTY else words
@@ -217,10 +214,3 @@ def _is_human(record: dict[str, Any]) -> bool:
 def _blocks(content: object, kind: str) -> list[dict[str, Any]]:
     blocks = content if isinstance(content, list) else []
     return [one for one in blocks if isinstance(one, dict) and one.get("type") == kind]
-
-
-def _capped(text: str) -> str:
-    left_out = len(text) - MAX_CHARS
-    if left_out <= 0:
-        return text
-    return f"{beginning(text, MAX_CHARS)} […{left_out:,} characters left out]"

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -24,14 +23,14 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.contradictions import denies
 from vaultmind.memory.gate import Gate
 from vaultmind.memory.match import NEAREST, asked_about, share_of
-from vaultmind.memory.wording import FALLBACK, phrase, told
+from vaultmind.memory.wording import phrase, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.session.log import SessionLog
 from vaultmind.session.meant import WORD, Near, corrected, recalled
-from vaultmind.session.unkept import unkept
-from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.session.unkept import refs_of, unkept
+from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome, OutcomeName
 from vaultmind.vault.files import VaultReader
 
 NEWEST, LOOKED_BACK = 6, 40
@@ -80,6 +79,14 @@ class Spoken:
     """Where the message is written down already, other than as a request."""
     done: bool = False
 
+    def answer(
+        self, message: str, outcome: OutcomeName = "unchanged", path: str = "",
+        nearest: tuple[str, ...] = (), hidden: int = 0,
+    ) -> Heard:  # fmt: skip
+        """Return an answer to the request, which changes no fact."""
+        done = Outcome(outcome, self.target, path=path, nearest=nearest, hidden_messages=hidden)
+        return Heard(self.intent, message, done)
+
     @property
     def to(self) -> str:
         """Return the agent that was spoken to, in whose session the words belong."""
@@ -116,52 +123,47 @@ class Voice:
     clock: Clock
     idle_minutes: float
     near: Near = lambda agent, words, caller, kind: ()
-    _locks: defaultdict[str, threading.RLock] = field(
-        default_factory=lambda: defaultdict(threading.RLock)
-    )
+    _lock: threading.RLock = field(default_factory=threading.RLock)
     _focus: dict[str, Focus] = field(default_factory=dict)
 
     def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
         """Do what a message asks for, each request in it in turn. With an id it acts once."""
         whole = Spoken(caller, target, utterance, id=message_id)
-        with self._locks[whole.to]:
-            ref, done = self._find(whole) if message_id else (None, False)
-            heard = []
-            for words in self.words.parted(utterance):
-                intent = self._understood(caller, target, words)
-                to = intent.target or target
-                one = replace(whole, words=words, intent=intent, target=to, ref=ref, done=done)
-                heard.append(self._do(one))
-        return _together(heard)
+        with self._lock:
+            whole = self._found(whole) if message_id else whole
+            parts = self.words.parted(utterance)
+            return _together([self._do(self._understood(whole, words)) for words in parts])
+
+    def _understood(self, whole: Spoken, words: str) -> Spoken:
+        """Return one request of a message: an agent hidden from the caller is no agent to it."""
+        intent = self.words.understand(words)
+        if intent.target and not self._sees(whole.caller, intent.target):
+            intent = self.words.understand(words, naming=False)
+        return replace(whole, words=words, intent=intent, target=intent.target or whole.target)
 
     def _do(self, spoken: Spoken) -> Heard:
-        intent = spoken.intent
-        reads = {"skip": self._skip, "recall": self._recall, "show_memory": self._recall}
-        writes = {
-            "remember": self._remember if intent.payload else None,
+        """Do or answer what is asked; what was done before is only told."""
+        changes = {
+            "remember": self._remember,
             "correct": self._correct,
             "forget_topic": self._forget,
             "forget_that": self._forget_that,
         }
-        act = self._pointed(spoken) or writes.get(intent.intent)
-        if act and spoken.done:
-            message = phrase(intent.lang, "again")
+        reads = {"skip": self._skip, "recall": self._recall, "show_memory": self._recall}
+        intent, chosen = spoken.intent, self._chosen(spoken)
+        is_empty = intent.intent == "remember" and not intent.payload
+        name = "none" if is_empty else intent.intent
+        if spoken.done and (chosen or name in changes):
             path = self.reader.paths.brain(spoken.target)
-            outcome = Outcome("unchanged", spoken.target, path=path, message=message)
-            return Heard(intent, message, outcome)
-        return (act or reads.get(intent.intent, self._nothing))(spoken)
+            return spoken.answer(phrase(intent.lang, "again"), path=path)
+        if chosen:
+            return self._forget_all(spoken, chosen)
+        return (changes | reads).get(name, self._nothing)(spoken)
 
     def _nothing(self, spoken: Spoken) -> Heard:
         self._focus.pop(spoken.ear, None)
-        lang, outcome = spoken.intent.lang, Outcome("unchanged", spoken.target)
-        return Heard(Intent(lang=lang), phrase(lang or FALLBACK, "none"), outcome)
-
-    def _understood(self, caller: Caller, target: str, words: str) -> Intent:
-        """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
-        intent = self.words.understand(words)
-        if not intent.target or self._sees(caller, intent.target):
-            return intent
-        return self.words.understand(words, naming=False)
+        lang = spoken.intent.lang
+        return replace(spoken, intent=Intent(lang=lang)).answer(phrase(lang, "none"))
 
     # --- what was spoken of ---------------------------------------------------------------
 
@@ -195,22 +197,16 @@ class Voice:
             if (fact.block == known.block if known.block else mask(fact.text).text == known.text)
         ]
 
-    def _pointed(self, spoken: Spoken) -> Callable[[Spoken], Heard] | None:
-        """Return what words do that mean something only after what was said last.
-
-        A yes to forgetting several facts, or one of a list.
+    def _chosen(self, spoken: Spoken) -> list[Fact]:
+        """Return what is to be forgotten by words that mean something only after what was said
+        last: a yes to forgetting several facts, or one of a list.
         """
         words, that = spoken.words.strip(), self._that(spoken)
-        if not that:
-            return None
-        if self._focus[spoken.ear].offered and _YES.fullmatch(words):
-            return partial(self._forget_all, facts=that)
-        listed = _LISTED.fullmatch(words)
-        if listed and len(that) > 1:
-            last = len(listed.groups())
-            at = -1 if listed.lastindex == last else (listed.lastindex or 1) - 1
-            return partial(self._forget_all, facts=that[at:][:1]) if that[at:] else None
-        return None
+        if that and self._focus[spoken.ear].offered and _YES.fullmatch(words):
+            return that
+        listed = _LISTED.fullmatch(words) if len(that) > 1 else None
+        place = listed.lastindex if listed else None
+        return (that[-1:] if place == _LISTED.groups else that[place - 1 : place]) if place else []
 
     def _sees(self, caller: Caller, agent: str) -> bool:
         return self.shows(self.reader.paths.brain(agent), caller)
@@ -242,10 +238,9 @@ class Voice:
         Where a fact would lose what the correction is not about, nothing changes.
         """
         intent, that = spoken.intent, self._that(spoken)
+        asked, facts = intent.old or intent.payload, self._facts(spoken.caller, spoken.target)
         last = that[0] if len(that) == 1 else None
-        facts = self._facts(spoken.caller, spoken.target)
         fact, new = corrected(facts, last, spoken.words, intent.old, intent.payload)
-        asked = intent.old or intent.payload
         if fact and new:
             new = without_stale_dates(new, fact.text)
             return self._write(spoken, "replace", new, old=_name(fact), asked=asked)
@@ -262,18 +257,16 @@ class Voice:
 
         "Everything about" several facts is forgotten after a yes.
         """
-        text, lang = spoken.intent.payload, spoken.intent.lang
-        facts = self._facts(spoken.caller, spoken.target)
-        is_all = bool(_ALL.search(spoken.words))
-        several = [facts[at] for at in asked_about(facts, text)] if is_all else []
-        if len(several) > 1:
-            self.note_shown(spoken.caller, spoken.target, several, offered=True)
-            return self._ask_which(spoken, phrase(lang, "forget_all", count=len(several)), several)
+        text, facts = spoken.intent.payload, self._facts(spoken.caller, spoken.target)
+        meant = [facts[at] for at in asked_about(facts, text)]
+        if len(meant) > 1 and _ALL.search(spoken.words):
+            self.note_shown(spoken.caller, spoken.target, meant, offered=True)
+            question = phrase(spoken.intent.lang, "forget_all", count=len(meant))
+            return self._ask_which(spoken, question, meant)
         heard = self._write(spoken, "forget", text)
         not_found = heard.outcome.outcome == "not_found" and not heard.outcome.fact
-        said = [facts[at] for at in asked_about(facts, text)] if not_found else []
-        if len(said) == 1 and denies(said[0].text) == denies(text):
-            return self._write(spoken, "forget", _name(said[0]), asked=text)
+        if not_found and len(meant) == 1 and denies(meant[0].text) == denies(text):
+            return self._write(spoken, "forget", _name(meant[0]), asked=text)
         offered = heard.outcome.nearest  # which of them is meant may be said next
         near = [fact for one in offered for fact in facts if _shown([fact]) == (one,)]
         if near:
@@ -288,9 +281,9 @@ class Voice:
         return self._ask_which(spoken, phrase(spoken.intent.lang, "nothing_last"), that)
 
     def _ask_which(self, spoken: Spoken, question: str, facts: Sequence[Fact]) -> Heard:
-        outcome = Outcome("not_found", spoken.target, nearest=_shown(facts))
-        lines = [question, *(f"- {one}" for one in outcome.nearest)]
-        return Heard(spoken.intent, "\n".join(lines), outcome)
+        nearest = _shown(facts)
+        lines = [question, *(f"- {one}" for one in nearest)]
+        return spoken.answer("\n".join(lines), "not_found", nearest=nearest)
 
     def _forget_all(self, spoken: Spoken, facts: Sequence[Fact]) -> Heard:
         """Forget facts of what was spoken of last."""
@@ -302,16 +295,15 @@ class Voice:
         """Return the facts: all of them, or those that the question is about."""
         intent, reader, target = spoken.intent, self.reader, spoken.target
         files = (reader.paths.brain(target), reader.paths.archive(target))
-        outcome = Outcome("unchanged", target, path=files[0])
         if not self._sees(spoken.caller, target):
             message = phrase(intent.lang, "may_not_read", agent=target)
-            return Heard(intent, message, replace(outcome, outcome="denied"))
+            return spoken.answer(message, "denied", files[0])
         brain, archive = (mask(read_text(reader, one)[0]).text for one in files)
         asked = intent.payload if intent.intent == "recall" else ""
         known = recalled(brain, archive, asked, partial(self.near, target, asked, spoken.caller))
         self.note_shown(spoken.caller, target, known.facts)
         message = " ".join(phrase(intent.lang, name) for name in known.names)
-        return Heard(intent, message, outcome, known.lines)
+        return replace(spoken.answer(message, path=files[0]), facts=known.lines)
 
     def _skip(self, spoken: Spoken) -> Heard:
         """Keep the messages that are meant out of every recall, and of whatever learns from them.
@@ -319,53 +311,50 @@ class Voice:
         What says it itself, means itself; a bare "don't keep that" means what was said before it,
         and takes back the fact that was just written of that.
         """
-        ref, opened = spoken.ref, self.sessions.open_session
-        session = ref.session if ref else opened(spoken.to, spoken.caller.conversation)
-        session = session or opened(spoken.to)
-        said = self._messages(spoken.to, session)[-LOOKED_BACK:] if session else []
+        ref, to, lang = spoken.ref, spoken.to, spoken.intent.lang
+        open_session = self.sessions.open_session
+        session = ref.session if ref else open_session(to, spoken.caller.conversation)
+        session = session or open_session(to)
+        said = self._messages(to, session)[-LOOKED_BACK:] if session else []
         own = [n for n, one in enumerate(said) if ref and one.block == ref.block]
         said = said[: own[0] + 1] if own else [*said, Message("user", spoken.words, "")]
         at = len(said) - 1
-        gone = unkept(said, self.words.understand) | {at: at}
-        meant = [said[n] for n, asker in gone.items() if asker == at and said[n].block]
-        refs = [MessageRef(spoken.to, session, one.block, one.id) for one in meant if not one.asked]
-        message, that, taken = phrase(spoken.intent.lang, "skip"), self._that(spoken), None
-        source = that[0].evidence if len(that) == 1 else None
+        gone = unkept(said) | {at: at}
+        meant = [said[n] for n, asker in gone.items() if asker == at]
+        refs = refs_of(to, session, meant)
+        that, message = self._that(spoken), phrase(lang, "skip")
+        source, taken = that[0].evidence if len(that) == 1 else None, None
         if source and source.session == session and source.block in {one.block for one in meant}:
             taken = self._forget_all(spoken, that)
             if taken.outcome.outcome != "written":
                 return taken
-        hidden = self.gate.hide(spoken.to, refs, spoken.caller) if refs else 0
+        hidden = self.gate.hide(to, refs, spoken.caller) if refs else 0
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
-        outcome = Outcome("written" if hidden else "unchanged", spoken.target)
         if not refs and spoken.intent.scopes != ("this",):
-            outcome = Outcome("not_found", spoken.target)
-            message = phrase(spoken.intent.lang, "nothing_to_skip")
-        return Heard(spoken.intent, message, replace(outcome, hidden_messages=hidden))
+            return spoken.answer(phrase(lang, "nothing_to_skip"), "not_found")
+        return spoken.answer(message, "written" if hidden else "unchanged", hidden=hidden)
 
     # --- what is written down already -------------------------------------------------------
 
-    def _find(self, spoken: Spoken) -> tuple[MessageRef | None, bool]:
-        """Return the user's message of an id that says nearly the same, and whether it was done.
+    def _found(self, spoken: Spoken) -> Spoken:
+        """Return a request with the user's message of its id that says nearly the same, and whether
+        it was done.
 
         The audit tells of a captured message, so that a restart forgets nothing.
         """
         paths = self.reader.paths
         for session in reversed(session_ids(paths, spoken.to)[-NEWEST:]):
-            for message in self._messages(spoken.to, session):
-                base, _, number = message.id.rpartition(":")
-                named = spoken.id in (message.id, base if number.isdecimal() else message.id)
-                same = share_of(message.text, spoken.words) >= SAME_SHARE
-                if not (named and same and message.role == "user"):
-                    continue
-                if message.asked:
-                    return None, True
-                name = f"{paths.session(spoken.to, session).removesuffix('.md')}#^{message.block}"
-                lines = newest_first(paths, {spoken.target, spoken.to}, get_args(Op))
-                done = any(one.evidence == name and one.outcome == "written" for one in lines)
-                return MessageRef(spoken.to, session, message.block, message.id), done
-        return None, False
+            for one in self._messages(spoken.to, session):
+                base, _, number = one.id.rpartition(":")
+                named = spoken.id in (one.id, base if number.isdecimal() else one.id)
+                if named and one.role == "user" and share_of(one.text, spoken.words) >= SAME_SHARE:
+                    ref = MessageRef(spoken.to, session, one.block, one.id)
+                    lines = newest_first(paths, {spoken.target, spoken.to}, get_args(Op))
+                    evident = (paths.link(ref), "written")
+                    done = any((line.evidence, line.outcome) == evident for line in lines)
+                    return replace(spoken, ref=ref, done=done or bool(one.asked))
+        return spoken
 
     def _messages(self, agent: str, session: str) -> list[Message]:
         try:

@@ -238,12 +238,10 @@ def catch_up_hooks(app: App) -> None:
 
 
 def _finish(app: App, path: str, talks: list[HostTalk]) -> None:
-    from vaultmind.session import spool
-
     for talk in talks:
         with suppress(BadArgument):  # no transcript of this user, today and tomorrow
             app.capture.finish(talk)
-    app.watching.then(partial(spool.drop, path))
+    app.watching.then(partial(os.unlink, path))
 
 
 def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
