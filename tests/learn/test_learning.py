@@ -111,7 +111,7 @@ def test_a_model_in_use_ranks_at_once_and_can_be_taken_back(registry: Models) ->
     assert registry.weights("code").name == "code-a"
     (back,) = (row for row in registry.rollback("planner") if row.of == "code")
     assert back.id == "shipped-code"
-    with pytest.raises(NotFound, match="No change"):
+    with pytest.raises(NotFound, match="no change"):
         registry.rollback("planner")
 
 

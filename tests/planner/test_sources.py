@@ -80,7 +80,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 NOT_LINKED = """/: everything, {home}: everything, {home}/..: everything, {vault}: is the vault,
     {vault}/Projects: inside the vault, {home}/Documents: the vault is inside it,
     {home}/around: the vault is inside it, {home}/.ssh: keys, {home}/.ssh/deep: keys, /etc: system,
-    /proc/self: system, {state}: state, {home}/code/shop/cart.py: not a readable, code/shop: absolute"""
+    /proc/self: system, {state}: state, {home}/code/shop/cart.py: not a, code/shop: absolute"""
 
 
 @pytest.mark.parametrize("case", NOT_LINKED.split(","))

@@ -217,8 +217,8 @@ def settle(
               help="Another configuration file.")  # fmt: skip
 @click.option("--hooks", "hooked", is_flag=True, help="Claude Code: record conversations and "
               "recall; with --remove, remove only this.")  # fmt: skip
-@click.option("--link/--no-link", default=None, help="With --hooks: link this folder, so that work in "
-              "it is recorded. Default: ask.")  # fmt: skip
+@click.option("--link/--no-link", default=None, help="With --hooks: link this folder, so that "
+              "work in it is recorded. Default: ask.")  # fmt: skip
 @pass_settings
 def connect(
     settings: Settings, client: str, *, file: Path | None, link: bool | None, **how: bool

@@ -117,7 +117,9 @@ def undo(
     done = [(o, app.gate.undo(o.agent, o.id, call.caller)) for o in lines]
     undone = tuple(one.id for one, outcome in done if outcome.outcome == "written")
     outcome = next((out for _, out in done if out.outcome == "written"), done[0][1])
-    said = "\n".join(f"- {one.id} ({tell(one)}): {out.message}" for one, out in done)
+    said = "\n".join(
+        f"- {one.id}, {tell(one)}, by {one.caller}: {out.message}" for one, out in done
+    )
     did = "Undone" if undone else "Not undone"
     more = {"undoes": lines[0].id, "session": name, "undone": undone}
     return Row(**plain(outcome) | more | {"message": f"{did}:\n{said}"})

@@ -363,7 +363,7 @@ def consolidate(
         done = app.consolidation.run(request, call.caller, call.report)
     outcomes = [fact.outcome for one in done.sessions for fact in one.facts]
     said = f"Read {counted(len(done.sessions), 'session')}: "
-    said += f"{counted(outcomes.count('written'), 'fact')} written, "
+    said += f"{counted(outcomes.count('written'), 'fact')} and "
     said += f"{counted(len(done.summaries), 'summary', 'summaries')} written."
     if waiting := outcomes.count("suggested"):
         said += f" Waiting for you: {waiting:,} (vaultmind suggestions list)"
