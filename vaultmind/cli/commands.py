@@ -198,7 +198,7 @@ def minion_status() -> None:
 def init() -> None:
     """Create the memory folder in your vault.
 
-    Nothing outside that folder is ever written. You can run it again: what exists stays.
+    Nothing outside it is written, except the style that --snippet adds. What exists stays.
     """
 
 

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref
-from vaultmind.memory.forget.taking import Wanted
-from vaultmind.memory.match import says
+from vaultmind.memory.match import Wanted, says
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.parts import NO_ROOM, Dropped, Part
