@@ -204,14 +204,14 @@ class Shelf:
         known = self._parsed.get(path)
         if known and known[0].stat == self.reader.stat(path):
             return known
-        file, before = self.reader.read(path), None
-        if known and _WHOLE.search(known[0].text[-ID_LETTERS:]):  # most have only grown since
-            before = known if file.text.startswith(known[0].text) else None
+        file = self.reader.read(path)
+        whole = known and _WHOLE.search(known[0].text[-ID_LETTERS:])  # most have only grown since
+        has_grown = known and whole and file.text.startswith(known[0].text)
+        there, begin = (known[1], len(known[0].text)) if known and has_grown else (None, 0)
         if len(self._parsed) >= PARSED:
             self._parsed.clear()
-        there, begin = (before[1], len(before[0].text)) if before else (None, 0)
-        self._parsed[path] = file, written.parse_session(file.text, there, begin)
-        return self._parsed[path]
+        read = self._parsed[path] = file, written.parse_session(file.text, there, begin)
+        return read
 
 
 def _read_head(session: str, path: Path) -> Head:
