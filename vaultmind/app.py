@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,15 +18,16 @@ from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
 from vaultmind.episodes.gains import Figures, figures_of, works
 from vaultmind.episodes.recorder import Episodes
 from vaultmind.errors import VaultMindError
-from vaultmind.index.embed import Shared, open_embedder
+from vaultmind.index.embed import open_embedder
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
 from vaultmind.memory.changes import Sizes
+from vaultmind.memory.forget.erasing import ERASABLES
 from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
-from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page, shipped
@@ -91,18 +92,11 @@ class App:
         level = config.memory.autonomy
         self.authority = Authority(self.reader, grants_file(config.state_dir), level)
         self.noticing = Polling("identities", self.authority.notice)
-        withheld = Withheld(self.tombstones, self.authority)
-        named = config.index.embedder
-        shared = Shared(lambda: embedder or self._embedder_named(named))
-        self.index = Index(
-            config,
-            self.paths,
-            withheld,
-            clock=clock,
-            embedder=shared.open,
-            describe=described,
-        )
-        opens = folder_indexes(config, withheld, shared.open, clock)
+        folder = VaultFolder(self.paths, config.index.exclude, config.index.max_file_bytes)
+        outlet, named = Outlet(folder, self.tombstones, self.authority), config.index.embedder
+        lend = cache(lambda: embedder or self._embedder_named(named))
+        self.index = Index(config, outlet, clock=clock, embedder=lend, describe=described)
+        opens = folder_indexes(config, outlet, lend, clock)
         self.sources = Sources(config, self.index, opens, clock)
         """The vault and the folders linked to it, for those that plan over them."""
         use_patterns(config.redact.patterns)
@@ -272,9 +266,10 @@ class App:
             return ()
 
     def _overlook(self) -> None:
-        """Make Overview.md anew where something changed, or a day has passed."""
+        """Date what was reworded, and make Overview.md anew: where something changed, each day."""
         seen = (self.index.journal.version, self.clock().date())
         if seen != self._overlooked:
+            self.gate.notice()
             language = self.authority.identity(self.config.agent).language
             overview.keep(self._resources(), lambda: self.gain(self.paths.agent_names()), language)
             self._overlooked = seen

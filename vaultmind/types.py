@@ -100,7 +100,8 @@ class Fact:
     written: str = ""
     """ISO date of our write; empty for a fact that a person typed."""
     how: str = ""
-    """`said`, `extracted`, `reported` (with a quote); empty for a fact that a person typed."""
+    """`said`, `extracted`, `reported` (with a quote), `edited` (a person reworded it in the file);
+    empty for a fact that they typed."""
     quote: str = ""
     until: str = ""
     """ISO date on which something else was said; empty for a fact that holds."""

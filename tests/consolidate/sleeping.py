@@ -107,7 +107,7 @@ class Bed(House):
         """Have a conversation, a message a text, and end it; return its id."""
         self.now += timedelta(minutes=40)
         said = [Message("user", text, "", id=f"s{at}", **more) for at, text in enumerate(texts)]
-        session = self.log.log_many(agent, said).session
+        session = self.log.log(agent, *said).session
         if ends:
             self.log.end(agent)
         return session

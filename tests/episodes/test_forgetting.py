@@ -15,7 +15,7 @@ from vaultmind.episodes.forgetting import without_episode
 from vaultmind.episodes.types import Episode, Event, Offer, TaskMark
 from vaultmind.errors import NotFound
 from vaultmind.memory.audit import ASKED, newest_first
-from vaultmind.memory.forget.taking import Wanted
+from vaultmind.memory.match import Wanted
 from vaultmind.types import PERSON, Caller, Kind, MemoryWrite, SearchRequest
 
 MAIN, OTHER = Caller("agent", "main"), Caller("agent", "other")

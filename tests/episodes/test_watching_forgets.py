@@ -122,7 +122,7 @@ def in_a_brain(app: App, agent: str) -> None:
 
 def in_another_talk(app: App, agent: str) -> None:
     message = Message("user", FACT, app.clock().isoformat(timespec="seconds"), id="m-1")
-    app.sessions.log_many("main", [message], conversation="mcp:1")
+    app.sessions.log("main", message, conversation="mcp:1")
     app.index.refresh([])
 
 

@@ -19,7 +19,7 @@ from vaultmind.learn.feedback import (
     without_said,
     written,
 )
-from vaultmind.memory.forget.taking import Wanted
+from vaultmind.memory.match import Wanted
 from vaultmind.serve import op
 from vaultmind.serve.call import Call
 from vaultmind.types import PERSON, Caller, MemoryWrite

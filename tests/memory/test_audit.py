@@ -15,7 +15,8 @@ from vaultmind.memory.audit import (
     parse_line,
     render_line,
 )
-from vaultmind.memory.forget.taking import Wanted, without_values
+from vaultmind.memory.forget.erasing import without_values
+from vaultmind.memory.match import Wanted
 from vaultmind.vault.paths import VaultPaths
 
 TEXT = st.text(max_size=20)

@@ -16,9 +16,8 @@ from tests.memory.conftest import MAIN, NOW, House, read_audit
 from tests.serve.vaults import config_of
 from vaultmind.app import App, open_app
 from vaultmind.errors import NotAllowed, NotFound, WriteConflict
-from vaultmind.memory.forget.erasing import Erased, Erasing
+from vaultmind.memory.forget.erasing import ERASABLES, Erased, Erasing
 from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
-from vaultmind.memory.forget.taking import ERASABLES
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.session.imports import import_file
 from vaultmind.types import PERSON, Chunk, MemoryWrite, Message, MessageRef, Scrubbed

@@ -180,7 +180,7 @@ def test_nothing_is_written_where_the_audit_cannot_be(
 
     keep(house, "Owns a boat", ref("m2"))
     with monkeypatch.context() as patched:
-        patched.setattr(house.gate.audit, "_append", full)
+        patched.setattr(house.gate.audit, "append", full)
         with pytest.raises(WriteFailed):
             keep(house, "Plays chess", ref("m1"))
         assert facts(house) == ["Owns a boat"]

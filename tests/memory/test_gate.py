@@ -125,3 +125,22 @@ def test_an_archived_fact_comes_back_by_its_words_and_a_typed_line_stays_theirs(
     assert house.file(ARCHIVE).read_text() == "# Main\n\n- Plays chess\n"
     assert house.remember("Plays chess").outcome == "written"
     assert "- Plays chess\n" in house.file(ARCHIVE).read_text()
+
+
+def test_a_fact_that_the_person_reworded_in_the_file_is_of_that_day_and_theirs(
+    house: House,
+) -> None:
+    house.remember("Lives in Gdańsk", evidence=M7, said_on="2025-01-02")
+    house.remember("Likes tea", said_on="2025-01-02")
+    tea = "- Likes tea %%2025-01-02 said%%"
+    house.gate.notice()
+    assert house.brain().count("2025-01-02 said") == 2
+    house.put(BRAIN, house.brain().replace("Gdańsk", "Sopot"))
+    for _ in range(2):
+        house.gate.notice()
+        assert "Lives in Sopot %%2026-02-20 edited%% ^" in house.brain() and tea in house.brain()
+    done = house.remember("Lives in Kraków", caller=MAIN, how="extracted", said_on="2026-03-01")
+    assert done.outcome == "suggested" and "typed by the person" in done.reason
+    done = house.replace("Lives in Sopot", "Lives in Hel")
+    house.gate.notice()
+    assert done.outcome == "written" and "Lives in Hel %%2026-02-20 said%%" in house.brain()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from vaultmind.memory.forget.taking import (
-    Wanted,
+from vaultmind.memory.forget.erasing import (
     without_bullets,
     without_messages,
     without_sentences,
 )
+from vaultmind.memory.match import Wanted
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, parse_session, render_header, render_message
 

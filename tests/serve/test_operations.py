@@ -98,3 +98,15 @@ def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
 def test_an_agent_keeps_records_of_its_own_alone(app: App, name: str, args: dict[str, Any]) -> None:
     with pytest.raises(NotAllowed, match="its own"):
         run(app, name, {"agent": "main", **args}, Caller("agent", "jaskier"))
+
+
+def test_an_undo_after_what_changed_nothing_takes_back_nobody_elses_change(app: App) -> None:
+    tea = {"op": "remember", "text": "Likes tea"}
+    run(app, "memory_update", {"op": "remember", "text": "Plays chess"})
+    run(app, "memory_update", tea, Caller("agent", "main"))
+    assert run(app, "memory_update", tea)["outcome"] == "unchanged"
+    done = run(app, "undo")
+    assert done["outcome"] == "unchanged" and "by main: remember “Likes tea”" in done["message"]
+    change = done["message"].rsplit(maxsplit=1)[-1]
+    assert run(app, "undo", {"id": change})["outcome"] == "written"
+    assert run(app, "undo")["fact"] == "Plays chess", "the person's own change is theirs to undo"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.session.samples import Files
 from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
-from vaultmind.session.imports import Conversation, import_file, read_conversations
+from vaultmind.session.imports import import_file, read_export
 from vaultmind.session.log import Listeners, SessionLog
 from vaultmind.types import MessageRef
 from vaultmind.vault.files import VaultReader
@@ -125,12 +125,11 @@ def test_every_line_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
         {**good, "role": "robot"}, [1], nameless, good,
     )  # fmt: skip
     path.write_bytes(path.read_bytes() + b"\xff\xfe\n")
-    found = list(read_conversations(path))
-    reasons = [item for item in found if isinstance(item, str)]
-    assert len([one for one in found if isinstance(one, Conversation) and one.messages]) == 2
+    found = read_export(path)
+    assert [len(said) for _, said in found.conversations.values()] == [2]
     named = {3: "broken JSON", 4: "yesterday", 5: "robot", 6: "list", 7: "session", 9: "utf-8"}
     for number, word in named.items():
-        assert any(r.startswith(f"line {number}:") and word in r for r in reasons)
+        assert any(r.startswith(f"line {number}:") and word in r for r in found.faults)
 
 
 def test_a_session_too_large_to_read_again_is_cut_in_parts(
@@ -184,5 +183,4 @@ JSON = st.recursive(
 def test_no_json_makes_reading_fail(tmp_path: Path, values: list[object]) -> None:
     path = tmp_path / "odd.json"
     path.write_text(json.dumps(values), "utf-8")
-    for item in read_conversations(path):
-        assert isinstance(item, (Conversation, str))
+    read_export(path)

@@ -40,9 +40,9 @@ class IndexConfig:
         "the environment variable VAULTMIND_CHROMA_TOKEN.",
     )
     exclude: tuple[str, ...] = tune((), "Globs of vault-relative paths that are never indexed.")
-    max_file_mb: float = tune(8.0, "Larger files are reported and left alone.", 0.01, 256.0)
+    max_file_mb: float = tune(8.0, "Larger files are reported and skipped.", 0.01, 256.0)
     debounce_ms: int = key(150, "Quiet time after a change before it is indexed.", 0, 5000)
-    reconcile_minutes: float = key(10.0, "How often all of the vault is looked at.", 0.05, 1440.0)
+    reconcile_minutes: float = key(10.0, "How often the whole vault is checked.", 0.05, 1440.0)
     watch: bool = key(True, "Follow changes while the daemon runs.")
 
     @property
@@ -55,18 +55,18 @@ class IndexConfig:
 class SearchConfig:
     """Defaults of a search."""
 
-    limit: int = tune(8, "Hits an answer holds.", 1, 100)
+    limit: int = tune(8, "Maximum number of hits.", 1, 100)
     max_tokens: int = tune(1500, "Token budget of an answer.", 50, 20000)
-    per_note: int = tune(3, "Hits of one note or session; facts do not count.", 1, 100)
+    per_note: int = tune(3, "Maximum hits per note or session, facts aside.", 1, 100)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryConfig:
     """Limits of the agents' memory."""
 
-    brain_max_tokens: int = tune(500, "Size of a brain.", 100, 5000)
-    brain_target_tokens: int = tune(300, "A brain never shrinks below this.", 50, 5000)
-    caution: bool = key(False, "Sensitive facts of agents wait for you.", raises=True)
+    brain_max_tokens: int = tune(500, "Maximum size of a brain.", 100, 5000)
+    brain_target_tokens: int = tune(300, "Archiving never shrinks a brain below this.", 50, 5000)
+    caution: bool = key(False, "Sensitive facts from agents wait for you.", raises=True)
     autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
 
 
@@ -76,7 +76,7 @@ class SessionConfig:
 
     idle_minutes: float = tune(30.0, "A silence this long ends a session.", 1.0, 1440.0)
     summarize_at: float = tune(
-        0.7, "Share of the window beyond which its old part is folded.", 0.1, 1.0
+        0.7, "How full the window gets before old messages are summarised.", 0.1, 1.0
     )
 
 
@@ -84,19 +84,19 @@ class SessionConfig:
 class ContextConfig:
     """What an agent is given before it answers, and how much of it."""
 
-    start_tokens: int = tune(800, "Size of the context at session start.", 100, 8000)
-    max_tokens: int = tune(5000, "Size of a context before an answer.", 200, 200_000)
-    sliding_window: int = tune(20, "The last messages that stay whole.", 1, 1000)
-    subagent_history: int = tune(5, "Completed runs that a scheduled sub-agent is shown.", 1, 100)
-    recall_gate: float = tune(0.7, "Below this match memory is asked, too.", 0.0, 1.0)
+    start_tokens: int = tune(800, "Budget of the context at session start.", 100, 8000)
+    max_tokens: int = tune(5000, "Budget of the context before an answer.", 200, 200_000)
+    sliding_window: int = tune(20, "How many last messages are shown in full.", 1, 1000)
+    subagent_history: int = tune(5, "Completed runs that a scheduled sub-agent sees.", 1, 100)
+    recall_gate: float = tune(0.7, "Below this match, lasting memory is searched.", 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryConfig:
     """The sliding summary of a running conversation."""
 
-    every: int = tune(6, "Messages that leave the window before they are folded.", 1, 100)
-    max_tokens: int = tune(500, "Size of a sliding summary.", 50, 5000)
+    every: int = tune(6, "Messages summarised at a time.", 1, 100)
+    max_tokens: int = tune(500, "Maximum size of a running summary.", 50, 5000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ class AutoRagConfig:
     """What is recalled from earlier in the same conversation."""
 
     enabled: bool = tune(True, "Recall what was said earlier in a conversation.")
-    top_k: int = tune(3, "Messages recalled at most, where no budget is asked for.", 1, 100)
-    max_tokens: int = tune(400, "Their size, where no budget is asked for.", 20, 20_000)
-    relevance: float = tune(0.5, "Greatest distance of the best match, or nothing is.", 0.0, 1.0)
+    top_k: int = tune(3, "Maximum messages recalled without a budget.", 1, 100)
+    max_tokens: int = tune(400, "Their maximum size without a budget.", 20, 20_000)
+    relevance: float = tune(0.5, "Maximum distance of the best match.", 0.0, 1.0)
     min_message_tokens: int = tune(10, "Shorter messages get no vector.", 1, 200)
 
 
@@ -115,17 +115,17 @@ class RecallConfig:
     """What is recalled from notes, facts and past conversations."""
 
     enabled: bool = tune(True, "Recall from lasting memory.")
-    top_k: int = tune(3, "Pieces recalled at most.", 1, 50)
-    max_tokens: int = tune(300, "Their size.", 20, 20_000)
-    relevance: float = tune(0.5, "Least score of a piece, or it is left out.", 0.0, 1.0)
+    top_k: int = tune(3, "Maximum pieces recalled.", 1, 50)
+    max_tokens: int = tune(300, "Their maximum size.", 20, 20_000)
+    relevance: float = tune(0.5, "Minimum score of a piece.", 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class AssociationConfig:
     """What comes to mind through what was recalled."""
 
-    gate: float = tune(0.3, "Least strength of an association, or it is left out.", 0.0, 1.0)
-    max_tokens: int = tune(100, "Size of all associations.", 0, 5000)
+    gate: float = tune(0.3, "Minimum strength of an association.", 0.0, 1.0)
+    max_tokens: int = tune(100, "Maximum size of all associations.", 0, 5000)
 
 
 def _usable(patterns: tuple[str, ...]) -> str:
@@ -144,14 +144,14 @@ def _usable(patterns: tuple[str, ...]) -> str:
 class RedactConfig:
     """What is never stored, besides secrets and private passages."""
 
-    patterns: tuple[str, ...] = key((), "Expressions that are never stored.", check=_usable)
+    patterns: tuple[str, ...] = key((), "Patterns that are never stored.", check=_usable)
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonConfig:
     """The process that owns the index."""
 
-    idle_exit_minutes: float = key(35.0, "The daemon stops after so long alone.", 0.01, 10080.0)
+    idle_exit_minutes: float = key(35.0, "The daemon stops after this long unused.", 0.01, 10080.0)
     http: bool = key(False, "Serve HTTP /v1 and /mcp on loopback.")
     http_port: int = key(8765, "Port of the HTTP server; 0 takes a free one.", 0, 65535)
 
@@ -160,25 +160,25 @@ class DaemonConfig:
 class ConsolidationConfig:
     """What happens when a conversation has ended."""
 
-    auto: bool = tune(True, "Take facts and summaries from a session of your own when it ends.")
-    delay_seconds: float = key(20.0, "Quiet time after an end.", 0.0, 3600.0)
+    auto: bool = tune(True, "Take facts and summaries from your sessions after they end.")
+    delay_seconds: float = key(20.0, "How long after the end.", 0.0, 3600.0)
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionConfig:
     """What a conversation may leave in a brain."""
 
-    max_facts: int = tune(8, "Facts that one session may leave.", 0, 50)
+    max_facts: int = tune(8, "Maximum facts from one session.", 0, 50)
 
 
 @dataclass(frozen=True, slots=True)
 class LevelsConfig:
     """Summaries of sessions (L1), and of these (L2)."""
 
-    l1_sessions: int = tune(5, "Sessions of one L1 summary.", 2, 50)
-    l2_summaries: int = tune(5, "L1 summaries of one L2.", 2, 50)
-    l1_tokens: int = tune(400, "Size of an L1 summary.", 50, 4000)
-    l2_tokens: int = tune(400, "Size of an L2 summary.", 50, 4000)
+    l1_sessions: int = tune(5, "Sessions per L1 summary.", 2, 50)
+    l2_summaries: int = tune(5, "L1 summaries per L2.", 2, 50)
+    l1_tokens: int = tune(400, "Maximum size of an L1.", 50, 4000)
+    l2_tokens: int = tune(400, "Maximum size of an L2.", 50, 4000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,20 +192,20 @@ class MinionConfig:
     model: str = key(
         "extractive", "`extractive` (none), the path of a GGUF file, or a server's `URL#NAME`."
     )
-    command: tuple[str, ...] = key((), "A command of your own in a model's place: `claude`, `-p`.")
-    calls_per_day: int = key(20, "Calls of that command a day, one a conversation.", 0, 10_000)
-    extraction: str = key("", "Another model for facts.")
-    summary: str = key("", "Another model for summaries.")
-    rerank: str = key("", "Another model for ranking.")
-    context_tokens: int = key(8192, "Window of a model at most, prompt and answer.", 512, 1_048_576)
-    rope: str = key("none", "How a window is stretched.", choices=("none", "linear", "yarn"))
-    answer_tokens: int = key(1024, "Size of one answer.", 16, 32_768)
-    job_seconds: float = key(120.0, "A job that takes longer is ended.", 1.0, 3600.0)
-    daily_seconds: float = key(3600.0, "Seconds a day of work unasked; 0: any.", 0.0, 86_400.0)
+    command: tuple[str, ...] = key((), "Your own command in place of a model: `claude`, `-p`.")
+    calls_per_day: int = key(20, "Maximum calls of it a day, one per conversation.", 0, 10_000)
+    extraction: str = key("", "A different model for facts.")
+    summary: str = key("", "A different model for summaries.")
+    rerank: str = key("", "A different model for ranking.")
+    context_tokens: int = key(8192, "Maximum window, prompt and answer.", 512, 1_048_576)
+    rope: str = key("none", "How to stretch the window.", choices=("none", "linear", "yarn"))
+    answer_tokens: int = key(1024, "Maximum size of an answer.", 16, 32_768)
+    job_seconds: float = key(120.0, "A job that takes longer is stopped.", 1.0, 3600.0)
+    daily_seconds: float = key(3600.0, "Background work a day; 0: no limit.", 0.0, 86_400.0)
     idle_seconds: float = key(120.0, "An idle model is unloaded.", 1.0, 86_400.0)
-    memory_mb: int = key(8192, "Memory of a model; 0: any.", 0, 1_000_000)
+    memory_mb: int = key(8192, "Memory limit; 0: none.", 0, 1_000_000)
     threads: int = key(0, "Threads of a model; 0: half of the cores.", 0, 256)
-    gpu_layers: int = key(-1, "Layers on a graphics card; -1: all.", -1, 1000)
+    gpu_layers: int = key(-1, "Layers on the graphics card; -1: all.", -1, 1000)
     key_env: str = key("VAULTMIND_MINION_KEY", "Environment variable that holds a server's key.")
 
 
@@ -220,9 +220,9 @@ class PlanConfig:
 class EpisodesConfig:
     """What agents did for a task."""
 
-    keep: bool = key(True, "Keep a note of what an agent did for a task.")
+    keep: bool = key(True, "Keep a note of what agents do for a task.")
     idle_minutes: float = tune(120.0, "A silent episode is closed as `unknown`.", 1.0, 10_080.0)
-    hook: bool = key(True, "Take from Claude Code's hooks what is read, edited and committed.")
+    hook: bool = key(True, "Record what Claude Code reads, edits and commits.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class RetentionConfig:
 class LearningConfig:
     """What is learnt from what agents did and from what searches were worth."""
 
-    min_lessons: int = key(20, "Fewer lessons make no model.", 1, 100_000)
+    min_lessons: int = key(20, "Lessons needed to train a model.", 1, 100_000)
 
 
 @dataclass(frozen=True, slots=True)

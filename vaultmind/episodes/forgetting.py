@@ -12,9 +12,9 @@ from vaultmind.episodes.files import OFFERS, EpisodeFiles
 from vaultmind.episodes.note import LONG_TASK, NO_TASK, parsed, placed_events, title_span
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
+from vaultmind.memory.forget.erasing import Erasable, without_all, without_sentences
 from vaultmind.memory.forget.hiding import Edit, Ref, Summaries
-from vaultmind.memory.forget.taking import Erasable, Wanted, without_all, without_sentences
-from vaultmind.memory.match import says
+from vaultmind.memory.match import Wanted, says
 from vaultmind.ports import IndexErasing
 from vaultmind.types import Fact, Scrubbed
 from vaultmind.vault.files import VaultReader

@@ -30,7 +30,7 @@ from vaultmind.episodes.types import (
     time_of,
 )
 from vaultmind.errors import BadArgument
-from vaultmind.memory.forget.taking import sentence_spans
+from vaultmind.memory.match import sentence_spans
 from vaultmind.tables import adapter
 from vaultmind.vault.files import end_line, newline_of
 from vaultmind.vault.oneline import escape, one_line, unescape

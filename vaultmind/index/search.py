@@ -33,6 +33,7 @@ from vaultmind.index.results import Answered, Ranked, answer
 from vaultmind.index.when import NamedTime, named_time
 from vaultmind.index.words import IDLE_WORDS, detect, shortened, words
 from vaultmind.ports import Clock, FileIndexer, Nearest
+from vaultmind.redact import mask
 from vaultmind.types import (
     PERSON,
     Caller,
@@ -91,6 +92,7 @@ class Candidates:
         self.rowids: list[int] = rowids[order].tolist()
         self.ranks, self.features = ranks[order], features[order]
         """The ranker's scores, and what they are made of; those of two queries do not compare."""
+        self._usual = features.mean(axis=0) * np.float32(len(features) > 1)
         self.bm25 = scene.found.match.scores[scene.slots[order]]
         self.closeness: Floats = np.full(len(order), np.nan, dtype=np.float32)
         """In meaning, on the embedder's scale: 0 unrelated, 1 says the same; NaN without."""
@@ -139,7 +141,7 @@ class Candidates:
             parts["cosine"] = scale_of(self.embedder).cosine(float(self.closeness[row]))
         if self.when[row]:
             parts["when"] = float(self.when[row])
-        reasons = partial(rank.why, self.names, self.model, self.features, row)
+        reasons = partial(rank.why, self.names, self.model, self._usual, self.features, row)
         return Ranked(chunk, float(self.scores[row]), parts, reasons)
 
 
@@ -271,7 +273,8 @@ class Search:
         """Return the best hits. Raises BadArgument for a filter that nothing can pass."""
         started = time.perf_counter()
         where = where_of(request, caller, self._outlet)
-        request = replace(request, query=shortened(request.query))
+        query = mask(shortened(request.query)).text  # as the texts that it is looked for in
+        request = replace(request, query=query)
         before = self._state()
         if not words(request.query):
             return SearchResponse((), "no_query", before)

@@ -22,9 +22,9 @@ from vaultmind import redact
 from vaultmind.episodes.note import may_name
 from vaultmind.episodes.types import time_of
 from vaultmind.errors import NotAllowed, VaultMindError
+from vaultmind.memory.forget.erasing import Erasable
 from vaultmind.memory.forget.hiding import Edit, Ref
-from vaultmind.memory.forget.taking import Erasable, Wanted
-from vaultmind.memory.match import says
+from vaultmind.memory.match import Wanted, says
 from vaultmind.ports import Clock
 from vaultmind.tables import adapter
 from vaultmind.types import PERSON, Caller, Fact, Hit

@@ -12,7 +12,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from heapq import merge
 from pathlib import Path
@@ -32,6 +32,8 @@ EXTRACTED = "extracted"
 """`how` of a fact that extraction found: in a brain's comment, and in the audit."""
 REPORTED = "reported"
 """`how` of a fact that an agent reported, with the words of the person that it quotes."""
+EDITED = "edited"
+"""`how` of a fact that the person reworded in the file: it is theirs, from that day on."""
 FOUND = frozenset({EXTRACTED, REPORTED})
 """Neither was asked for by the person: what is said against one of them holds for the other."""
 FACT_OPS = ("remember", "replace", "forget")
@@ -100,16 +102,10 @@ class AuditLine:
         return any(text.startswith(ERASED) for text in texts)
 
 
-_KEPT = tuple(one.name for one in fields(AuditLine) if one.compare)
-"""What of a line is written down."""
-
-
 def render_line(line: AuditLine) -> str:
     """Return a line as it is written, with its newline."""
-    kept: dict[str, Any] = {name: value for name in _KEPT if (value := getattr(line, name))}
-    if line.moves:
-        moves = map(asdict, line.moves)
-        kept["moves"] = [{key: value for key, value in one.items() if value} for one in moves]
+    read = {"device", "undone_by"}
+    kept = adapter(AuditLine).dump_python(line, exclude_defaults=True, exclude=read)
     return json.dumps(kept, ensure_ascii=False) + "\n"
 
 
@@ -123,26 +119,28 @@ def parse_line(raw: str, device: str = "") -> AuditLine | None:
     return replace(line, device=device, id=id) if line.op else None
 
 
+@dataclass(slots=True)
 class AuditLog:
     """Writes this device's audit of every agent. Any thread."""
 
-    def __init__(
-        self, paths: VaultPaths, device: str, append: Callable[[str, str], None], clock: Clock
-    ) -> None:
-        self._paths = paths
-        self._device = device
-        self._append = append
-        self._clock = clock
+    paths: VaultPaths
+    device: str
+    append: Callable[[str, str], None]
+    clock: Clock
+
+    def time(self) -> str:
+        """Return the present as lines have it."""
+        return self.clock().isoformat(timespec="milliseconds")
 
     def line(self, caller: Caller, agent: str, op: str, outcome: str) -> AuditLine:
         """Return a new line, not written yet."""
-        time = self._clock().isoformat(timespec="milliseconds")
+        time = self.time()
         made = AuditLine(time, caller.name, caller.client, agent, op, outcome)
         return replace(made, id=secrets.token_hex(4))
 
     def write(self, line: AuditLine, home: str = "") -> None:
         """Append a line to its agent's audit, or to that of `home`. Raises WriteFailed."""
-        self._append(self._paths.audit(home or line.agent, self._device), render_line(line))
+        self.append(self.paths.audit(home or line.agent, self.device), render_line(line))
 
     def note(self, caller: Caller, agent: str, op: str, outcome: str, **more: Any) -> None:  # noqa: ANN401
         """Record something: `more` are fields of an audit line. Texts must be masked."""
@@ -150,7 +148,7 @@ class AuditLog:
 
     def evidence(self, ref: MessageRef | None) -> str:
         """Return how a line names the message that a change came from."""
-        return self._paths.link(ref) if ref else ""
+        return self.paths.link(ref) if ref else ""
 
 
 # --- reading ------------------------------------------------------------------------------

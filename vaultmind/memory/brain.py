@@ -22,9 +22,9 @@ from textwrap import dedent
 
 from vaultmind.errors import DamagedMemory
 from vaultmind.memory.wording import heading, language_of, section_of
-from vaultmind.redact import mask
+from vaultmind.redact import blank_private, mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
-from vaultmind.vault.files import newline_of, with_newlines
+from vaultmind.vault.files import line_span, newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, short
 from vaultmind.vault.parts import HEADING, MARKER, Bullet, bullets, plain, prose
 from vaultmind.vault.paths import VaultPaths
@@ -53,6 +53,7 @@ _EVIDENCE = re.compile(
 )
 _BLOCK_IDS = re.compile(r"\^([A-Za-z0-9-]+)")
 _EMPTY_LINE = re.compile(r"\A\r?\n")
+_NEXT_LINE = re.compile(r"\r?\n[^\S\n]*\S")
 _UNINDENTED = re.compile(r"\n[^\s]")
 _REST_OF_ITEM = re.compile(
     r"\r?(?:\n[^\S\n]*\S[^\n]*|(?:\n[^\S\n]*)+\n[ \t]+\S[^\n]*)*"  # below it, or indented
@@ -69,10 +70,15 @@ class PlacedFact:
     start: int
     end: int
     """The end of its last line, without the newline."""
-    text_start: int
-    """After the bullet's mark and tick box."""
     tree_end: int
     """The end of the last bullet nested under it; `end` where there is none."""
+    private: bool
+    """Whether a private passage stands within its lines: nothing but a person may take these."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Tell whether the log may hold all that it says, so that an undo brings it back."""
+        return not self.private and mask(self.fact.text).text == self.fact.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +110,19 @@ class Brain:
 
 @lru_cache(maxsize=16)
 def parse_brain(text: str) -> Brain:
-    """Return what a brain says. Lenient: whatever is no fact is left for the person."""
-    text, reason = sound_text(text)
+    """Return what a brain says to others: without private passages, each place as in the text.
+
+    Lenient: whatever is no fact is left for the person.
+    """
+    sound, reason = sound_text(text)
+    text = blank_private(sound)
     headings = tuple(
         PlacedHeading(section_of(title := plain(match.group(1))[0]), title, start, end)
         for start, end, line in prose(text)
         if (match := HEADING.match(line))
     )
     found = bullets(text)
-    facts = tuple(_placed(found, i, text) for i in range(len(found)))
+    facts = tuple(_placed(found, i, sound, text) for i in range(len(found)))
     return Brain(facts, headings, language_of(tuple(one.title for one in headings)), reason)
 
 
@@ -124,9 +134,9 @@ def damage(text: str) -> str:
 def sound_text(text: str) -> tuple[str, str]:
     """Return a brain's sound lines at their places, others blank, and what is wrong with it.
 
-    Lines with bytes that are no text are not sound, nor is what stands between merge markers.
+    What stands between merge markers is not sound.
     """
-    if "\0" not in text and not ("<<<<<<<" in text and ">>>>>>>" in text):
+    if not ("<<<<<<<" in text and ">>>>>>>" in text):
         return text, ""
     lines, reason = text.split("\n"), ""
     opened = -1
@@ -136,9 +146,6 @@ def sound_text(text: str) -> tuple[str, str]:
         if first == ">" * 7 and opened >= 0:
             lines[opened : i + 1] = (" " * len(one) for one in lines[opened : i + 1])
             opened, reason = -1, "it holds merge markers (<<<<<<< and >>>>>>>)"
-        elif "\0" in line:
-            lines[i] = " " * len(line)
-            reason = reason or f"line {i + 1} is not UTF-8 text"
     return "\n".join(lines), reason
 
 
@@ -148,13 +155,12 @@ def fault(text: str) -> str:
     return f"its {front.fault}" if front and front.fault else ""
 
 
-def own_text(text: str) -> tuple[str, ...]:
-    """Return the paragraphs that are no facts, as a reader sees them: a person's own prose."""
-    return tuple(plain("\n".join(lines))[0] for _, lines in own_paragraphs(text))
+def own_paragraphs(text: str) -> list[tuple[str, str]]:
+    """Return each paragraph that is no fact, as a reader sees it, with the heading above it.
 
-
-def own_paragraphs(text: str) -> list[tuple[str, list[str]]]:
-    """Return the lines of each paragraph that is no fact, with the heading above it."""
+    Private passages are left out.
+    """
+    text = blank_private(text)
     taken = [(bullet.start, bullet.end) for bullet in bullets(text)]
     title = ""
     paragraphs: list[tuple[str, list[str]]] = [(title, [])]
@@ -166,7 +172,7 @@ def own_paragraphs(text: str) -> list[tuple[str, list[str]]]:
             paragraphs.append((title, []))
         else:
             paragraphs[-1][1].append(line)
-    return [(title, lines) for title, lines in paragraphs if lines]
+    return [(title, plain("\n".join(lines))[0]) for title, lines in paragraphs if lines]
 
 
 def new_brain(agent: str, language: str) -> str:
@@ -222,31 +228,33 @@ def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading]
         after = parse_brain(new)
         if not after.damaged and len(after.facts) == wanted:
             return new
-    raise DamagedMemory("The file holds an open comment or code block that hides every line.")
+    raise DamagedMemory(
+        "The file holds an open comment, code block or private passage that hides every line."
+    )
 
 
-def remove_fact(text: str, placed: PlacedFact) -> str:
-    """Return the text without a fact's lines and the bullets nested under it.
+def cut(text: str, start: int, end: int) -> str:
+    """Return the text without the lines from one place to another.
 
-    Where it stood alone between two empty lines, one of them goes as well.
+    Where they stood alone between two empty lines, one of these goes as well.
     """
-    stop = text.find("\n", placed.tree_end)
-    head, tail = text[: placed.start], text[stop + 1 :] if stop >= 0 else ""
+    first, stop = line_span(text, start, end)
+    head, tail = text[:first], text[stop:]
     if head.endswith(("\n\n", "\n\r\n")):
         tail = _EMPTY_LINE.sub("", tail, count=1)
     return head + tail
 
 
-def _placed(found: tuple[Bullet, ...], i: int, text: str) -> PlacedFact:
+def _placed(found: tuple[Bullet, ...], i: int, text: str, seen: str) -> PlacedFact:
+    """Return one of some bullets; `seen` is the text without private passages."""
     bullet = found[i]
     depth, end = _indent(bullet), bullet.end
     for below in found[i + 1 :]:
-        if _indent(below) <= depth or _UNINDENTED.search(text, end, below.start):
+        if _indent(below) <= depth or _UNINDENTED.search(seen, end, below.start):
             break
         end = below.end
-    mark = MARKER.match(bullet.raw)
-    start = bullet.start + (mark.end() if mark else 0)
-    return PlacedFact(_fact(bullet), bullet.start, bullet.end, start, end)
+    private = text[bullet.start : end] != seen[bullet.start : end]
+    return PlacedFact(_fact(bullet), bullet.start, bullet.end, end, private)
 
 
 def _fact(bullet: Bullet) -> Fact:
@@ -278,14 +286,12 @@ def _after_section(text: str, brain: Brain, known: PlacedHeading) -> int:
 
 def _insert(text: str, at: int, item: str) -> str:
     """Return the text with an item on lines of its own after the line that ends at `at`."""
-    newline = newline_of(text)
-    after_heading = bool(HEADING.match(text[text.rfind("\n", 0, at) + 1 : at]))
-    stop = text.find("\n", at)
-    head, tail = (text, "") if stop < 0 else (text[: stop + 1], text[stop + 1 :])
-    lead = ("" if head.endswith("\n") else newline) + (newline if after_heading else "")
-    gap = newline if after_heading and tail.split("\n", 1)[0].strip() else ""
-    item = with_newlines(item, newline)
-    return f"{head}{lead}{item}{newline if stop >= 0 else ''}{gap}{tail}"
+    newline, head = newline_of(text), text[:at].rstrip("\r")
+    tail, item = text[len(head) :], with_newlines(item, newline_of(text))
+    if HEADING.match(head[head.rfind("\n") + 1 :]):
+        gap = newline if _NEXT_LINE.match(tail) else ""
+        return f"{head}{newline}{newline}{item}{gap}{tail}"
+    return f"{head}{newline}{item}{tail}"
 
 
 def _append(text: str, lines: str) -> str:
@@ -333,11 +339,6 @@ def coming(fact: Fact, paths: VaultPaths, *, archive: bool = False) -> Move:
     return Move(line, fact.section or "", came=True, archive=archive, whole=True)
 
 
-def turned(moves: Sequence[Move]) -> tuple[Move, ...]:
-    """Return the moves that undo some."""
-    return tuple(replace(move, came=not move.came) for move in moves)
-
-
 def masked(moves: Sequence[Move]) -> tuple[Move, ...]:
     """Return moves as the audit may hold them."""
     found = ((one, mask(one.line).text) for one in moves)
@@ -368,12 +369,13 @@ def apply(text: str, moves: Sequence[Move], *, archive: bool, language: str = "e
         old, new = left[0], came[0]
         placed = find_fact(text, old.fact)
         if placed and "\n" not in old.line + new.line and old.section == new.section:
-            line = MARKER.sub("", new.line, count=1)  # the mark and what is nested below stay
-            text = text[: placed.text_start] + line + text[placed.end :]
+            mark = MARKER.match(text, placed.start)  # it stays, as what is nested below does
+            start, line = mark.end() if mark else placed.start, MARKER.sub("", new.line, count=1)
+            text = text[:start] + line + text[placed.end :]
             left, came = left[1:], came[1:]
     for move in left:
         if placed := find_fact(text, move.fact):
-            text = remove_fact(text, placed)
+            text = cut(text, placed.start, placed.tree_end)
     for move in came:
         if not find_fact(text, move.fact):
             text = add_bullet(text, move.line, move.fact.section or "user", language)

@@ -1,14 +1,15 @@
-"""What remember, replace and forget do to a brain and its archive.
+"""What remember, replace, forget and undo do to a brain and its archive.
 
-Pure: texts in, texts out. The gate calls them again whenever a person's edit came first. Each
-step knows which lines left and came, so that the audit can say it and an undo can turn it round.
+Pure: texts in, steps out. The gate asks again whenever a person's edit came first. A step knows
+which lines leave and come, so that the audit can say it and an undo can turn it round. Of an undo
+only what still stands as the change left it is turned round; what was changed since is a conflict.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
@@ -17,9 +18,10 @@ from typing import Any
 from vaultmind.errors import BadArgument
 from vaultmind.language.secrets import CERTAIN, mask_secrets
 from vaultmind.language.words import tokens
-from vaultmind.memory.audit import FOUND, moment, newest_first
+from vaultmind.memory.audit import EDITED, FOUND, UNDOABLE, AuditLine, moment, newest_first
 from vaultmind.memory.brain import (
     JOINT,
+    PROVENANCE,
     Brain,
     Move,
     PlacedFact,
@@ -27,9 +29,10 @@ from vaultmind.memory.brain import (
     block_ids,
     coming,
     damage,
+    find_fact,
     leaving,
     new_block,
-    own_text,
+    own_paragraphs,
     parse_brain,
     render_fact,
 )
@@ -37,9 +40,9 @@ from vaultmind.memory.contradictions import contradicts
 from vaultmind.memory.forget.hiding import Ref, hidden_words
 from vaultmind.memory.match import Match, find, repeats, same_fact, says
 from vaultmind.memory.rights import Decision, inferred
-from vaultmind.memory.wording import phrase, pick
+from vaultmind.memory.wording import code_told, pick
 from vaultmind.plural import counted
-from vaultmind.redact import MARK, blank_private, has_household_code, mask
+from vaultmind.redact import MARK, mask
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
 from vaultmind.vault.oneline import one_line, short
@@ -68,7 +71,11 @@ class Sizes:
     target_tokens: int = 300
 
 
-@dataclass(frozen=True, slots=True)
+Witness = Callable[[], MessageRef | None]
+"""Logs the words asked with, when a write is about to be made; returns where they stand."""
+
+
+@dataclass(slots=True)
 class Ask:
     """A write as the gate lets it through: secrets masked, one language, one date."""
 
@@ -84,8 +91,12 @@ class Ask:
     """Of new headings."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out."""
-    dry: bool = False
-    """Whether it is only to be told what would come of it."""
+    witness: Witness | None = None
+
+    def log(self) -> None:
+        """Log the words asked with, once: they are the evidence from then on."""
+        if self.witness:
+            self.write, self.witness = replace(self.write, evidence=self.witness()), None
 
     @property
     def path(self) -> str:
@@ -115,27 +126,34 @@ class Step:
     """What leaves and comes, secrets not masked yet."""
     gone: tuple[Fact, ...] = ()
     """Facts that are no longer true or no longer to be known."""
-    doubt: str = ""
-    """Why an agent should not write this by itself, in words: the person decides."""
     unsaid: bool = False
     """No fact holds the words at all; messages may."""
+    dropped: str = ""
+    """Under which reason it is told that a conversation's fact was not kept; else empty."""
     hidden: tuple[Ref, ...] = ()
     """What said it, and is hidden with it."""
+    shown: tuple[Ref, ...] = ()
+    """What is shown again with it."""
+    undoes: str = ""
+    """The id of the change that it takes back."""
 
     @property
     def written(self) -> bool:
         """Tell whether something is to be changed."""
         return self.outcome.outcome == "written"
 
-
-class Held(Exception):
-    """A step that must not be written as it is: it waits for the person, or is refused."""
-
-    def __init__(self, decision: Decision, step: Step, dropped: str = "") -> None:
-        super().__init__(decision.reason)
-        self.decision, self.step = decision, step
-        self.dropped = dropped
-        """Under which reason extraction's audit tells it; empty where it is no drop."""
+    def held(self, decision: Decision, dropped: str = "", message: str = "") -> Step:
+        """Return the step as one that is not made: it waits for the person, or is refused."""
+        reason, denied = decision.reason, decision.verdict == "deny"
+        told = f"Not {'written' if dropped else 'allowed'}: {reason}. Nothing was changed."
+        outcome = replace(
+            self.outcome,
+            outcome="denied" if denied else "suggested",
+            before="" if denied else self.outcome.before,
+            message=message or told,
+            reason=reason,
+        )
+        return replace(self, outcome=outcome, dropped=dropped)
 
 
 def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
@@ -170,28 +188,30 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
     otherwise was true once: it moves to the archive, with the day until which it held. A fact
     stays, and is told of, where something would be lost with it.
     """
-    write, brain, old = ask.write, _seen(text), _seen(archive)
+    write, brain, old = ask.write, parse_brain(text), parse_brain(archive)
     corrects = write.op == "replace" and not inferred(write)
-    facts = tuple(fact for fact in (*brain.all(), *old.all()) if not fact.until)
+    places = [one for one in (*brain.facts, *old.facts) if not one.fact.until]
+    facts = tuple(one.fact for one in places)
     match = _find(facts, ask.words) if write.old else Match()
-    meant = [facts[at] for at in match.found]
+    meant = [places[at] for at in match.found]
     if corrects and not meant:
         return _missing(facts, match, ask, write.old)
     same = [one for one in brain.all() if same_fact(one.text, write.text)]
-    if known := [one for one in meant if one.text == write.text] if corrects else same:
+    if known := [one.fact for one in meant if one.fact.text == write.text] if corrects else same:
         message = f"Already known: {quoted(known[0].text)} ({ask.path}). Nothing was changed."
         return Step(ask.outcome("unchanged", message, known[0]))
-    if corrects and (lost := [one for one in meant if not _is_kept(one, text, brain)]):
+    if corrects and (lost := [one.fact for one in meant if not one.is_kept]):
         return _not_kept(lost[0], ask)
-    against = [one for one in facts if contradicts(write.text, one.text)]
-    below = [it.fact for it in brain.facts if it.tree_end != it.end]
+    against = [one for one in places if contradicts(write.text, one.fact.text)]
+    others = [one for one in against if one not in meant]
     stay = [
         one
-        for one in ([] if corrects else meant) + [one for one in against if one not in meant]
-        if one in below or not _is_kept(one, text, brain)
+        for one in (others if corrects else meant + others)
+        if one.tree_end != one.end or not one.is_kept
     ]
-    gone = tuple(dict.fromkeys(one for one in (*meant, *against) if one not in stay))
-    fact, moves = _exchanged(text, gone, ask, keeps_id=corrects)
+    leave = [one for one in meant + others if one not in stay]
+    gone = tuple(dict.fromkeys(one.fact for one in leave))
+    fact, moves = _exchanged(text, [one for one in leave if one in brain.facts], ask, corrects)
     ours = [one.fact for one in old.facts if is_ours(one, archive, ask.paths)]
     again = [one for one in ours if same_fact(one.text, fact.text)]
     moves += _same_in_archive(old, archive, gone, ended=corrects)
@@ -207,19 +227,17 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
             block = one.block or new_block({*taken, *block_ids(text), fact.block}, ask.rng)
             moves.append(archived(replace(one, block=block, until=fact.written), taken, ask.paths))
     if stay:
-        message += f" {_all_quoted(stay)} says otherwise and stays: correct it too, or forget it."
-    before = JOINT.join(dict.fromkeys(one.text for one in gone))
-    outcome = replace(ask.outcome("written", message, fact), before=before)
-    return Step(outcome, tuple(moves), gone, _typed(gone, write))
+        kept = _all_quoted(one.fact for one in stay)
+        message += f" {kept} says otherwise and stays: correct it too, or forget it."
+    outcome = replace(ask.outcome("written", message, fact), before=texts_of(gone))
+    return Step(outcome, tuple(moves), gone)
 
 
 def _exchanged(
-    text: str, gone: Sequence[Fact], ask: Ask, *, keeps_id: bool
+    text: str, places: Sequence[PlacedFact], ask: Ask, keeps_id: bool
 ) -> tuple[Fact, list[Move]]:
     """Return a new fact and the moves that put it in the place of others in a brain."""
-    write, brain = ask.write, _seen(text)
-    places = sorted((p for p in brain.facts if p.fact in gone), key=lambda p: gone.index(p.fact))
-    first = places[0].fact if places else Fact("", None)
+    write, first = ask.write, places[0].fact if places else Fact("", None)
     in_place = bool(places) and write.section in (None, first.section)
     section = first.section if in_place else write.section or pick(write.text)
     fact = Fact(
@@ -227,46 +245,34 @@ def _exchanged(
         write.evidence, write.said_on[:10] or ask.today.isoformat(), write.how, write.quote,
     )  # fmt: skip
     moves = [leaving(text, one, alone=in_place and one is places[0]) for one in places]
-    if not any(same_fact(one.fact.text, fact.text) for one in brain.facts if one not in places):
+    others = (one.fact for one in parse_brain(text).facts if one not in places)
+    if not any(same_fact(one.text, fact.text) for one in others):
         moves.append(coming(fact, ask.paths))
     return fact, moves
 
 
 def _forget(text: str, archive: str, ask: Ask) -> Step:
     """Remove the fact that the words mean, and the lines nested under it."""
-    brain, old = _seen(text), _seen(archive)
+    brain, old = parse_brain(text), parse_brain(archive)
     facts = (*brain.all(), *old.all())
     match = _find(facts, ask.words)
     if not match.found:
         return _missing(facts, match, ask, ask.write.text)
-    known, seen = facts[match.found[0]], blank_private(text)
+    known = facts[match.found[0]]
     places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
-    spans = [slice(one.start, one.tree_end) for one in places]
-    if any(blank_private(text[span]) != seen[span] for span in spans):
+    if any(one.private for one in places):
         return _not_kept(known, ask)  # half a private passage would be left
-    under = [[p.fact for p in brain.facts if s.start <= p.start < s.stop] for s in spans]
-    said = JOINT.join(one.text for one in under[0]) if under else known.text
+    under = [[p.fact for p in brain.facts if s.start <= p.start < s.tree_end] for s in places]
+    said = texts_of(under[0]) if under else known.text
     gone = tuple(dict.fromkeys([*(facts[i] for i in match.found), *chain.from_iterable(under)]))
     in_archive = _same_in_archive(old, archive, gone, ended=True)
     where = [ask.path] * bool(places) + [ask.archive] * bool(in_archive)
     message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."
-    if any(says(paragraph, known.text) for paragraph in own_text(seen)):
+    if any(says(paragraph, known.text) for _, paragraph in own_paragraphs(text)):
         message += f" It also stands in {ask.path} as your own text; edit it there."
     outcome = replace(ask.outcome("written", message, known), before=said, path=where[0])
     moves = (*(leaving(text, one) for one in places), *in_archive)
-    return Step(outcome, moves, gone, _typed(gone, ask.write))
-
-
-def with_room(step: Step, brain: str, archive: str, ask: Ask) -> Step:
-    """Return a step that moves to the archive, too, what would be too much for a brain."""
-    after = apply(brain, step.moves, archive=False, language=ask.language)
-    old = apply(archive, step.moves, archive=True, language=ask.language)
-    more = shrink(after, old, ask, step.outcome.block)
-    outcome, number = step.outcome, sum(move.came for move in more)
-    if number:
-        said = f" {counted(number, 'older fact')} moved to {ask.archive} to keep the brain small."
-        outcome = replace(outcome, message=outcome.message + said, archived=number)
-    return replace(step, outcome=outcome, moves=(*step.moves, *more))
+    return Step(outcome, moves, gone)
 
 
 def quoted(text: str) -> str:
@@ -274,14 +280,14 @@ def quoted(text: str) -> str:
     return f"“{short(mask(text).text, SHOWN)}”"
 
 
+def texts_of(facts: Iterable[Fact]) -> str:
+    """Return what several facts say, as one change is told."""
+    return JOINT.join(dict.fromkeys(one.text for one in facts))
+
+
 def named(fact: Fact) -> str:
     """Return a fact's text for a message, with the id by which it can be told from others."""
     return quoted(fact.text) + (f" (^{fact.block})" if fact.block else "")
-
-
-def _seen(text: str) -> Brain:
-    """Return what a brain says to others: without private passages, each place as in the text."""
-    return parse_brain(blank_private(text))
 
 
 def _same_in_archive(old: Brain, archive: str, gone: Sequence[Fact], *, ended: bool) -> list[Move]:
@@ -292,22 +298,6 @@ def _same_in_archive(old: Brain, archive: str, gone: Sequence[Fact], *, ended: b
         if (ended or not place.fact.until)
         and any(same_fact(place.fact.text, one.text) for one in gone)
     ]
-
-
-def _is_kept(fact: Fact, text: str, brain: Brain) -> bool:
-    """Tell whether the log may hold all that a fact says, so that an undo brings it back."""
-    seen = blank_private(text)
-    return mask(fact.text).text == fact.text and all(
-        text[one.start : one.tree_end] == seen[one.start : one.tree_end]
-        for one in brain.facts
-        if one.fact == fact
-    )
-
-
-def _typed(gone: Sequence[Fact], write: MemoryWrite) -> str:
-    """Return why a fact is the person's own, which extraction takes away from nobody."""
-    own = next((one for one in gone if not one.written and inferred(write)), None)
-    return f"{named(own)} was typed by the person" if own else ""
 
 
 def _not_kept(fact: Fact, ask: Ask) -> Step:
@@ -375,9 +365,10 @@ def readable(write: MemoryWrite, step: Step) -> MemoryWrite:
 
 def shown(ask: Ask, outcome: Outcome) -> Outcome:
     """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
+    if outcome.outcome == "denied":
+        return safe_outcome(outcome)
     redacted = f"Taken out before storing: {', '.join(ask.redacted)}." if ask.redacted else ""
-    kept = outcome.outcome == "written" and ask.write.op != "forget"
-    code = phrase("en", "code") if kept and has_household_code(outcome.fact) else ""
+    code = code_told("en", ask.write.op, outcome)
     return safe_outcome(also(outcome, f"{redacted} {code}".strip()))
 
 
@@ -421,6 +412,24 @@ def _place(ref: MessageRef) -> tuple[str, int]:
     return ref.session, int("".join(filter(str.isdigit, ref.block)) or 0)
 
 
+def redated(text: str, lines: Iterable[AuditLine], today: str) -> str:
+    """Return a brain in which facts that the person reworded are of today, and of no old source.
+
+    `lines` of the audit, newest first, tell what was written beside the same source.
+    """
+    dated = {one.fact.block: one for one in parse_brain(text).facts if one.fact.written}
+    wrote = dict[str, Fact]()
+    for move in (move for line in lines if line.outcome == "written" for move in line.moves):
+        if move.came and (block := move.line.rpartition("^")[2]) in dated:
+            wrote.setdefault(block, move.fact)
+    for block, one in reversed(dated.items()):
+        was, now = wrote.get(block), replace(one.fact, text=mask(one.fact.text).text)
+        if was and was.text != now.text and replace(was, text=now.text, section=now.section) == now:
+            line = PROVENANCE.sub(f"%%{today} {EDITED}%%", text[one.start : one.end], count=1)
+            text = text[: one.start] + line + text[one.end :]
+    return text
+
+
 # --- the brain's size ---------------------------------------------------------------------
 
 
@@ -430,33 +439,34 @@ def brain_tokens(text: str) -> int:
     return count(_BLANK_LINES.sub("\n\n", BLOCK_AT_END.sub("", COMMENT.sub("", body))).strip())
 
 
-def shrink(brain: str, archive: str, ask: Ask, keep: str) -> tuple[Move, ...]:
-    """Return the moves of the least important facts of an oversized brain to the archive.
+def with_room(step: Step, brain: str, archive: str, ask: Ask) -> Step:
+    """Return a step that moves to the archive, too, what would be too much for a brain.
 
-    Stops a `SLACK` below the limit, so that the next fact moves none again. Only lines that stand
-    exactly as we wrote them move, and not the one with the id `keep`; what only a person could
-    shorten stays over the limit, and so does all where the archive is damaged.
+    The least important facts go, down to a `SLACK` below the limit, so that the next fact moves
+    none again. Only lines that stand exactly as we wrote them move, and not the new one; what only
+    a person could shorten stays over the limit, and so does all where the archive is damaged.
     """
+    brain = apply(brain, step.moves, archive=False, language=ask.language)
+    archive = apply(archive, step.moves, archive=True, language=ask.language)
     limit, size = ask.sizes.max_tokens, brain_tokens(brain)
     if size <= limit or damage(archive):
-        return ()
+        return step
     goal = limit - round((limit - min(ask.sizes.target_tokens, limit)) * SLACK)
-    shown = blank_private(brain)  # a line that a person put between private tags stays there
-    ours = [
-        one
-        for one in parse_brain(brain).facts
-        if one.fact.block != keep and is_ours(one, brain, ask.paths)
-        if shown[one.start : one.end] == brain[one.start : one.end]
-    ]
+    new = step.outcome.block
+    ours = [one for one in parse_brain(brain).facts if is_ours(one, brain, ask.paths)]
     gone: list[PlacedFact] = []
     for one in sorted(ours, key=lambda it: _worth(it.fact)):
-        if size > goal:
+        if size > goal and one.fact.block != new:
             gone.append(one)
             size = brain_tokens(apply(brain, [leaving(brain, it) for it in gone], archive=False))
     gone.sort(key=lambda it: it.start)
     taken = block_ids(archive)
-    moves = [archived(one.fact, taken, ask.paths) for one in gone]
-    return (*(leaving(brain, one) for one in gone), *moves)
+    left = [leaving(brain, one) for one in gone]
+    came = [archived(one.fact, taken, ask.paths) for one in gone]
+    said = f" {counted(len(gone), 'older fact')} moved to {ask.archive} to keep the brain small."
+    message = step.outcome.message + said * bool(gone)
+    outcome = replace(step.outcome, message=message, archived=len(gone))
+    return replace(step, outcome=outcome, moves=(*step.moves, *left, *came))
 
 
 def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
@@ -470,7 +480,9 @@ def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
 def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
     """Tell whether a bullet stands as we wrote it, with nothing of a person's in it."""
     fact = placed.fact
-    if not ((fact.written or fact.until) and fact.block) or placed.tree_end != placed.end:
+    if placed.private or placed.tree_end != placed.end or fact.how == EDITED:
+        return False
+    if not (fact.block and (fact.written or fact.until)):
         return False
     return text[placed.start : placed.end].rstrip("\r") == f"- {render_fact(fact, paths)}"
 
@@ -481,3 +493,69 @@ def _worth(fact: Fact) -> tuple[bool, int, str]:
     Nothing that was only found in a conversation pushes out what the person asked to have kept.
     """
     return fact.how not in FOUND, LEAST_FIRST.index(fact.section), fact.written
+
+
+# --- undo ---------------------------------------------------------------------------------
+
+_NEVER = {
+    "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",
+    "model": "What ranks is no fact: `vaultmind model rollback` takes its last change back.",
+}
+
+
+class Conflict(Exception):
+    """Why a change cannot be taken back, in words."""
+
+
+def check_undoable(line: AuditLine) -> None:
+    """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
+    why = ""
+    if line.op not in UNDOABLE:
+        why = _NEVER.get(line.op, f"{line.id} is “{line.op}”: only facts are undone.")
+    elif line.outcome != "written":
+        why = f"There is nothing to undo: {line.id} came to “{line.outcome}”."
+    elif line.erased:
+        why = f"The words of {line.id} were erased, so that it cannot be undone."
+    elif line.undone_by:
+        why = f"{line.id} is undone already, by {line.undone_by}."
+    elif any(not (move.whole or move.came) for move in line.moves):
+        why = f"What is masked in {quoted(line.before)} is kept nowhere: it cannot come back."
+    if why:
+        raise Conflict(why)
+
+
+def take_back(line: AuditLine, text: str, archive: str, ask: Ask) -> Step:
+    """Return the step that turns a change round. Raises Conflict where it cannot be done."""
+    out = [found for move in line.moves if move.came and (found := _leaves(move, text, archive))]
+    back = [replace(move, came=True) for move in line.moves if not move.came]
+    left = apply(text, out, archive=False), apply(archive, out, archive=True)
+    standing = [one.text for each in left for one in parse_brain(each).all() if not one.until]
+    for move in back:
+        if not move.fact.until and any(same_fact(one, move.fact.text) for one in standing):
+            raise Conflict(f"{quoted(move.fact.text)} is in the memory again already.")
+    gone = [one.fact for one in out if not one.archive] or [one.fact for one in out if not back]
+    returned, moves = [one.fact for one in back], (*out, *back)
+    path = ask.archive if moves and all(one.archive for one in moves) else ask.path
+    message = f"{quoted(texts_of(gone))} is taken out of {path}." if gone else ""
+    message += f" {quoted(texts_of(returned))} is back (in {path})." if returned else ""
+    outcome = ask.outcome("written", message.strip(), *[*returned, *gone][:1])
+    return Step(replace(outcome, path=path, before=texts_of(gone)), moves)
+
+
+def _leaves(move: Move, text: str, archive: str) -> Move | None:
+    """Return how a line that came is taken out, from where it stands now.
+
+    None for one that the archive was to keep and does not. Raises Conflict for one that changed.
+    """
+    fact = move.fact
+    for in_archive in (move.archive, not move.archive):
+        if placed := find_fact(archive if in_archive else text, fact):
+            if placed.tree_end != placed.end and "\n" not in move.line:
+                raise Conflict(f"Other lines stand under {quoted(fact.text)} now; move them first.")
+            return replace(move, came=False, archive=in_archive)
+    if move.archive:
+        return None
+    every = (*parse_brain(text).all(), *parse_brain(archive).all())
+    now = next((one for one in every if fact.block and one.block == fact.block), None)
+    since = f"is {quoted(now.text)} now" if now else "is not in the memory any more"
+    raise Conflict(f"{quoted(fact.text)} (^{fact.block}) {since}: somebody changed it since.")

@@ -16,12 +16,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from vaultmind import errors
 from vaultmind.language.words import content
-from vaultmind.memory import audit
+from vaultmind.memory import audit, changes
 from vaultmind.memory.audit import AuditLine, refs_of
 from vaultmind.memory.brain import (
     MEND,
@@ -30,39 +30,19 @@ from vaultmind.memory.brain import (
     damage,
     masked,
     new_brain,
-    own_text,
+    own_paragraphs,
 )
-from vaultmind.memory.changes import (
-    Ask,
-    Held,
-    Sizes,
-    Step,
-    also,
-    in_name,
-    is_older,
-    named,
-    plan,
-    quoted,
-    readable,
-    safe_outcome,
-    safe_write,
-    shown,
-    was_forgotten,
-    with_hidden,
-    with_room,
-)
-from vaultmind.memory.forget.erasing import Erasing
+from vaultmind.memory.changes import Ask, Sizes, Step, Witness, also, named, quoted, readable
+from vaultmind.memory.forget.erasing import ERASABLES, Erasable, Erasing
 from vaultmind.memory.forget.hiding import Hiding, RecordKind, Ref
-from vaultmind.memory.forget.taking import ERASABLES, Erasable
 from vaultmind.memory.match import is_specific, mentions
-from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, cautious, inferred
+from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, inferred, touches
 from vaultmind.memory.suggestions import Queue
-from vaultmind.memory.undo import Conflict, check_undoable, take_back, undo_line
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
-from vaultmind.vault.files import Change, FileText, VaultReader
+from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
 from vaultmind.vault.oneline import one_line, short
 from vaultmind.vault.paths import VaultPaths, agent_name
 from vaultmind.vault.writer import VaultWriter
@@ -83,6 +63,8 @@ _WAITS = {
     "full": "not written: so many suggestions of conversations wait already ({path}).",
     "rejected": "not written: the person has rejected this before ({path}).",
 }
+WAITING = ("new", "waiting")
+"""What of these comes to a suggestion."""
 _ONLY_A_SECRET = (
     "Only a secret ({kinds}) was given. Nothing was stored: secrets are never kept, and without it"
     " nothing is left. Say what it is for, or where it is."
@@ -90,8 +72,6 @@ _ONLY_A_SECRET = (
 
 Dropped = tuple[str, str, tuple[str, ...]]
 """A fact that was not kept, why, and the blocks or ids of the messages that it came from."""
-Witness = Callable[[], MessageRef | None]
-"""Logs the words asked with, when a write is about to be made; returns where they stand."""
 
 log = logging.getLogger(__name__)
 
@@ -132,9 +112,10 @@ class Gate:
         self.sweep, self.keeps_records = self._writer.sweep, authority.keeps_records
         self.reader = VaultReader(paths, max_bytes=0)
         self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
-        self.hiding = Hiding(paths, settings.device, kinds, self._writer.append, clock)
+        self.hiding = Hiding(self.audit, kinds)
         self.queue = Queue(self)
         """What waits for the person."""
+        self._noticed: dict[str, FileStat | None] = {}
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
 
     @cached_property
@@ -151,13 +132,14 @@ class Gate:
         nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
         WriteConflict, BrokenMemory and WriteFailed when nothing was written.
         """
-        return self.write_approved(in_name(write), witness)
+        return self.write_approved(changes.in_name(write), witness)
 
     def write_approved(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
         """Change facts in the name of the caller, who has approved it where that is the person."""
         agent = agent_name(write.agent)
         with self._locks[agent]:
-            outcome = self._asked(self._ask(write), witness)
+            ask = self._ask(write, witness)
+            outcome = self._answer(ask, self._made(ask))
         self._index(agent, outcome)
         return outcome
 
@@ -166,58 +148,48 @@ class Gate:
 
         Raises BadArgument as `write` does.
         """
-        outcome = self._asked(replace(self._ask(in_name(write)), dry=True), None)
-        before = outcome.before if outcome.outcome == "written" else ""
-        return replace(outcome, before=before, message="")
+        ask = self._ask(changes.in_name(write))
+        texts = self.text(ask.path), self.text(ask.archive)
+        step = self._refused(ask) or self._planned(*texts, ask)
+        outcome = replace(step.outcome, message="", before=step.outcome.before * step.written)
+        return changes.safe_outcome(outcome)
 
-    def _asked(self, ask: Ask, witness: Witness | None) -> Outcome:
-        try:
-            self._check(ask)
-            step, ask = self._made(ask, witness)
-        except Held as held:
-            return self._held(ask, held, witness)
-        if not (ask.dry or step.moves):  # a change of files is in the audit already
-            self._tell(ask.write, step)
-        return shown(ask, step.outcome)
-
-    def _made(self, ask: Ask, witness: Witness | None) -> tuple[Step, Ask]:
-        """Make a write; return the step, and what was asked with the message that says it.
-
-        Raises Held for one that is not to be made.
-        """
-        makes_room = self._authority.level(ask.write.agent) >= AUTO
-        line = self.audit.line(ask.write.caller, ask.write.agent, ask.write.op, "")
+    def _made(self, ask: Ask) -> Step:
+        """Make what is asked for, as far as the caller may; return what that came to."""
+        if refused := self._refused(ask):
+            return refused
 
         def step_of(brain: str, archive: str) -> Step:
-            nonlocal ask, witness
-            step = plan(brain, archive, ask)
-            if not step.written:
+            step = self._planned(brain, archive, ask)
+            if ask.write.op == "forget":
+                if step.unsaid and not inferred(ask.write):
+                    step = self._unsaid(brain, ask, step)
+                elif step.written:
+                    step = replace(step, hidden=self._saying(ask.write, step.gone))
+                if step.written:
+                    ask.log()
                 return step
-            self._judge(ask.write, step)
-            if witness and not ask.dry:
-                ask = replace(ask, write=replace(ask.write, evidence=witness()))
-                witness, step = None, plan(brain, archive, ask)
-            if ask.write.op == "forget" and not ask.dry:
-                return replace(step, hidden=self._saying(ask.write, step.gone))
-            return with_room(step, brain, archive, ask) if makes_room else step
+            if step.written and ask.witness:
+                ask.log()
+                step = changes.plan(brain, archive, ask)
+            makes_room = step.written and self._authority.level(ask.write.agent) >= AUTO
+            return changes.with_room(step, brain, archive, ask) if makes_room else step
 
-        step = self._change(ask, step_of, lambda step: self._line(line, ask.write, step))
-        if step.unsaid and not (ask.dry or inferred(ask.write)):
-            step = self._hide_unsaid(ask, step)
-            if witness and step.written:
-                ask = replace(ask, write=replace(ask.write, evidence=witness()))
-        return step, ask
+        return self._change(ask, step_of)
 
-    def _change(
-        self, ask: Ask, step_of: Callable[[str, str], Step], line_of: Callable[[Step], AuditLine]
-    ) -> Step:
+    def _planned(self, brain: str, archive: str, ask: Ask) -> Step:
+        """Return what a write comes to on two texts, held where the caller may not make it."""
+        step = changes.plan(brain, archive, ask)
+        return self._judged(ask.write, step) if step.written else step
+
+    def _change(self, ask: Ask, step_of: Callable[[str, str], Step]) -> Step:
         """Make a step of brain and archive.
 
         Its line, what it hides and the archive come first: wherever it is cut short, no fact is
         lost, and nothing that was forgotten is recalled.
         """
         step, hid = Step(ask.outcome("unchanged", "")), list[Ref]()
-        whose = ask.write.agent
+        whose, line = ask.write.agent, self.audit.line(ask.write.caller, ask.write.agent, "", "")
 
         def archived(file: FileText | None) -> str:
             text = _sound(ask.archive, file, f"# {whose.capitalize()} - Archive\n")
@@ -227,10 +199,10 @@ class Gate:
             nonlocal step
             text = _sound(ask.path, file, new_brain(whose, ask.language))
             step = step_of(text, self.text(ask.archive))
-            if ask.dry or not step.written:
+            if not step.written:
                 return None
             new = apply(text, step.moves, archive=False, language=ask.language)
-            self.audit.write(line_of(step))
+            self.audit.write(self._line(line, ask.write, step))
             hid.extend(self.hiding.hide(step.hidden))
             if any(move.archive for move in step.moves):
                 self.edit(ask.archive, archived)
@@ -242,40 +214,47 @@ class Gate:
             if step.written:
                 self.hiding.show(hid)
                 why = mask(f"it failed: {error}").text
-                self.audit.write(replace(line_of(step), outcome="unchanged", reason=why, hidden=()))
+                failed = self._line(line, ask.write, step)
+                self.audit.write(replace(failed, outcome="unchanged", reason=why, hidden=()))
             if not isinstance(error, errors.UnreadableNote):
                 raise
             told = f"Not written: {error.path} is damaged: {error.reason}. {WRITING_WAITS}"
             raise errors.BrokenMemory(told, hint=MEND) from error
-        return replace(step, outcome=with_hidden(step.outcome, hid))
+        said = "did" if step.unsaid else "said it"
+        outcome = changes.with_hidden(step.outcome, hid, said)
+        if number := len(self.hiding.show(step.shown)):
+            verb = "is" if number == 1 else "are"
+            outcome = also(outcome, f"{counted(number, 'message')} {verb} shown again.")
+        return replace(step, outcome=outcome)
 
-    def _ask(self, write: MemoryWrite) -> Ask:
-        safe, kinds = safe_write(write)
+    def _ask(self, write: MemoryWrite, witness: Witness | None = None) -> Ask:
+        safe, kinds = changes.safe_write(write)
         words = (write.old, safe.old) if safe.op == "replace" else (write.text, safe.text)
         language = self._authority.identity(safe.agent).language or "en"
         today, sizes, rng = self.clock().date(), self.settings.sizes, self.settings.rng
-        return Ask(safe, words, self.paths, today, sizes, rng, language, kinds)
+        return Ask(safe, words, self.paths, today, sizes, rng, language, kinds, witness)
 
     # --- who may --------------------------------------------------------------------------
 
     def _decide(self, write: MemoryWrite, scope: str) -> Decision:
         return self._authority.decide(write.caller, write.agent, write.op, scope)
 
-    def _check(self, ask: Ask) -> None:
-        """Raise Held for a write that must not happen, whatever the memory holds."""
-        decision = self._decide(ask.write, "brain")
+    def _refused(self, ask: Ask) -> Step | None:
+        """Return the step of a write that must not happen, whatever the memory holds."""
+        nothing, decision = Step(ask.outcome("denied", "")), self._decide(ask.write, "brain")
         if decision.verdict == "deny":
-            raise Held(decision, Step(ask.outcome("denied", "")))
+            return nothing.held(decision)
         marks = [mark.group()[1:-1] for mark in MARK.finditer(ask.write.text)]
         rest = content(MARK.sub(" ", ask.write.text))
         label = 0 if set(marks) <= {"private passage", "own pattern"} else LABEL_WORDS
         if ask.write.op != "forget" and marks and len(rest) <= label:
             kinds = ", ".join(ask.redacted or dict.fromkeys(marks))
-            outcome = ask.outcome("denied", _ONLY_A_SECRET.format(kinds=kinds))
-            raise Held(Decision("deny", "nothing was left but a secret"), Step(outcome))
+            denied = Decision("deny", "nothing was left but a secret")
+            return nothing.held(denied, message=_ONLY_A_SECRET.format(kinds=kinds))
+        return None
 
-    def _judge(self, write: MemoryWrite, step: Step) -> None:
-        """Raise Held for a step that the caller may not make alone.
+    def _judged(self, write: MemoryWrite, step: Step) -> Step:
+        """Return a step, held where the caller may not make it alone.
 
         It is judged once it is known what it touches, on the text it would be written over: a
         grant for one section never changes another, whatever a person edits meanwhile.
@@ -283,84 +262,81 @@ class Gate:
         scopes = {step.outcome.section or "brain", *(one.section or "brain" for one in step.gone)}
         decisions = [self._decide(write, scope) for scope in scopes]
         decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
-        decision = cautious(write, decision, enabled=self.settings.caution)
-        doubt = write.hold or step.doubt
+        doubt = (touches(write) if self.settings.caution else "") or write.hold
         if inferred(write) and decision.verdict != "deny":
-            newer = next((one for one in step.gone if is_older(write, one)), None)
+            newer = next((one for one in step.gone if changes.is_older(write, one)), None)
+            typed = next((one for one in step.gone if one.how in ("", audit.EDITED)), None)
             if write.op == "forget":
                 doubt = GUESSED
-            elif was_forgotten(write, self.paths):
-                why = "it was forgotten after it was said"
-                raise Held(Decision("deny", why), step, FORGOTTEN)
+            elif changes.was_forgotten(write, self.paths):
+                return step.held(Decision("deny", "it was forgotten after it was said"), FORGOTTEN)
             if newer:
-                raise Held(Decision("deny", f"{named(newer)} was said later"), step, "taken back")
+                return step.held(Decision("deny", f"{named(newer)} was said later"), "taken back")
+            if typed:
+                doubt = doubt or f"{named(typed)} was typed by the person"
         if decision.verdict == "allow" and doubt:
             decision = Decision("suggest", doubt)
-        if decision.verdict != "allow":
-            raise Held(decision, step)
+        return step if decision.verdict == "allow" else step.held(decision)
 
-    def _held(self, ask: Ask, held: Held, witness: Witness | None) -> Outcome:
-        """Put before the person what may not be written, or refuse it; return what that came to."""
-        write, step, reason, dropped = ask.write, held.step, held.decision.reason, held.dropped
-        outcome = replace(step.outcome, outcome="denied", reason=reason)
-        if held.decision.verdict == "deny":
-            message = f"Not {'written' if dropped else 'allowed'}: {reason}. Nothing was changed."
-            message = message if step.written else outcome.message or message
-            outcome = safe_outcome(replace(outcome, before="", message=message))
-        else:
-            write = readable(write, step)
-            state, block = self.queue.seen(write)
-            if state == "new" and not ask.dry:
-                write = replace(write, evidence=witness() if witness else write.evidence)
-                found = write.how in audit.FOUND  # an agent gives a reason of its own
-                whys = dict.fromkeys((write.reason, write.hold, reason if found else ""))
-                asked = replace(write, reason=" · ".join(filter(None, whys)))
-                state, block = self.queue.put(asked, ask.language)
-            path = self.paths.suggestions
-            message = f"{quoted(write.text)}: {_WAITS[state].format(reason=reason, path=path)}"
-            outcome = shown(ask, replace(outcome, message=message, path=path, block=block))
-            if state in ("new", "waiting"):
-                outcome = replace(outcome, outcome="suggested")
-            dropped = "too many" if state == "full" else ""
-        if dropped and not ask.dry:
+    def _answer(self, ask: Ask, step: Step) -> Outcome:
+        """Tell the audit of a step that changed no file; put before the person what waits."""
+        outcome, write, dropped = step.outcome, ask.write, step.dropped
+        if outcome.outcome == "suggested":
+            write, path = readable(ask.write, step), self.paths.suggestions
+            found = write.how in audit.FOUND  # an agent gives a reason of its own
+            whys = dict.fromkeys((write.reason, write.hold, outcome.reason if found else ""))
+            asked = replace(write, reason=" · ".join(filter(None, whys)))
+            state, block = self.queue.put(asked, ask)
+            write = replace(write, evidence=ask.write.evidence)
+            why = _WAITS[state].format(reason=outcome.reason, path=path)
+            message, dropped = f"{quoted(write.text)}: {why}", "too many" * (state == "full")
+            outcome = replace(outcome, message=message, path=path, block=block)
+            if state not in WAITING:
+                outcome = replace(outcome, outcome="denied")
+        if dropped:
             ref = write.evidence or MessageRef(write.agent, "", "")
             told = [(write.text, dropped, (ref.block,))]
             self.dropped(write.agent, ref.session, told, write.caller)
-        elif not ask.dry:
-            self._tell(write, Step(outcome))
-        return outcome
+        elif not step.written:  # a change is in the audit already
+            self.tell(write, replace(step, outcome=outcome))
+        return changes.shown(ask, outcome)
 
     # --- the audit ------------------------------------------------------------------------
 
-    def _line(self, line: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
+    def tell(self, write: MemoryWrite, step: Step, came_to: str = "") -> None:
+        """Tell the audit what became of a write that changed no file; it makes no folder."""
+        home = write.agent if write.agent in self.paths.agent_names() else write.caller.agent
+        line = self.audit.line(write.caller, write.agent, write.op, "")
+        line = self._line(line, write, step)
+        self.audit.write(replace(line, outcome=came_to or line.outcome), home)
+
+    def _line(self, begun: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
         """Return a line with what a write came to; its texts are masked."""
         outcome, before = step.outcome, step.outcome.before
         if not before and write.op != "remember":
             before = write.old or write.text
         took_place = write.op == "remember" and step.written and before
+        op: str = "replace" if took_place else write.op
+        if step.undoes and not step.moves:
+            op = "show" if step.shown else "hide"
+        after = outcome.fact or ("" if step.written else write.text)
         return replace(
-            line,
-            op="replace" if took_place else write.op,
+            begun,
+            op=op,
             outcome=outcome.outcome,
             section=outcome.section or "",
             before=mask(before).text,
-            after="" if write.op == "forget" else mask(outcome.fact or write.text).text,
+            after="" if write.op == "forget" else mask(after).text,
             evidence=self.audit.evidence(write.evidence),
             reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
             path=outcome.path,
             block=outcome.block,
             how=write.how if write.how in audit.FOUND else "",
+            undoes=step.undoes,
             moves=masked(step.moves) if step.written else (),
             hidden=tuple(map(audit.ref_text, step.hidden)),
+            shown=tuple(map(audit.ref_text, step.shown)),
         )
-
-    def _tell(self, write: MemoryWrite, step: Step) -> None:
-        """Write the line of what a write that changed no file came to."""
-        home = write.agent
-        if not step.written and home not in self.paths.agent_names():
-            home = write.caller.agent or home  # what is not written makes no folder
-        line = self.audit.line(write.caller, write.agent, write.op, "")
-        self.audit.write(self._line(line, write, step), home)
 
     def dropped(self, agent: str, session: str, dropped: Sequence[Dropped], caller: Caller) -> None:
         """Tell the audit what extraction found in a session and did not keep.
@@ -395,7 +371,7 @@ class Gate:
             line = audit.find_line(self.paths, (agent,), line_id)
             try:
                 outcome = self._undone(line, caller)
-            except (Conflict, errors.BrokenMemory) as conflict:
+            except (changes.Conflict, errors.BrokenMemory) as conflict:
                 reason = mask(str(conflict)).text
                 about = {"path": line.path, "block": line.block, "reason": reason}
                 self.audit.note(caller, agent, "undo", "unchanged", **about)
@@ -406,7 +382,7 @@ class Gate:
 
     def _undone(self, line: AuditLine, caller: Caller) -> Outcome:
         """Turn a change round. Raises Conflict."""
-        check_undoable(line)
+        changes.check_undoable(line)
         others = audit.newest_first(self.paths, self.paths.agent_names(), holding='"hidden"')
         kept = {
             name
@@ -414,25 +390,17 @@ class Gate:
             if one.outcome == "written" and not one.undone_by and one.id != line.id
             for name in one.hidden
         }  # another change hides these, too
-        back = tuple(name for name in line.hidden if name not in kept)
-        hides = refs_of(line.shown)
-        ask = self._ask(MemoryWrite("replace", line.agent, caller, "undo", old="undo"))
-        made = self.audit.line(caller, line.agent, "show" if back else "hide", "written")
-        made = replace(made, undoes=line.id, reason=f"undo of {line.id}")
-        made = replace(made, shown=back, hidden=line.shown)
-        if line.moves:
-            outcome = self._change(
-                ask,
-                lambda text, archive: replace(take_back(line, text, archive, ask), hidden=hides),
-                lambda step: undo_line(made, step),
-            ).outcome
-        else:
-            self.audit.write(made)
-            outcome = with_hidden(ask.outcome("written", ""), self.hiding.hide(hides))
-        if number := len(self.hiding.show(refs_of(back))):
-            verb = "is" if number == 1 else "are"
-            outcome = also(outcome, f"{counted(number, 'message')} {verb} shown again.")
-        return safe_outcome(outcome if outcome.message else also(outcome, "Nothing was hidden."))
+        shown = refs_of(name for name in line.hidden if name not in kept)
+        only_out = bool(line.moves) and all(move.came for move in line.moves)
+        undo = MemoryWrite("remember", line.agent, caller, "undo", reason=f"undo of {line.id}")
+        ask = self._ask(replace(undo, op="forget") if only_out else undo)
+
+        def step_of(text: str, archive: str) -> Step:
+            step = changes.take_back(line, text, archive, ask)
+            return replace(step, undoes=line.id, hidden=refs_of(line.shown), shown=shown)
+
+        outcome = self._change(ask, step_of).outcome
+        return changes.safe_outcome(also(outcome, "" if outcome.message else "Nothing was hidden."))
 
     # --- hiding ---------------------------------------------------------------------------
 
@@ -471,27 +439,39 @@ class Gate:
         person = write.caller.kind == "person"
         return tuple(one for one in found if person or one.agent == write.agent)
 
-    def _hide_unsaid(self, ask: Ask, step: Step) -> Step:
-        """Hide the messages that say what no fact says, or tell what to do about it.
-
-        Raises Held for what waits.
-        """
+    def _unsaid(self, brain: str, ask: Ask, step: Step) -> Step:
+        """Hide the messages that say what no fact says, or tell what to do about it."""
         words = [one for one in dict.fromkeys(ask.words) if is_specific(one)]
-        decision = self._decide(ask.write, "brain")
-        if words and (decision.verdict != "allow" or ask.write.hold):
-            raise Held(Decision("suggest", ask.write.hold or decision.reason), step)
+        judged = self._judged(ask.write, step)
+        if words and judged.outcome.outcome == "suggested":
+            return judged
         # what an agent noted may hold what is masked: the words as said count, too
-        hid = self.hiding.hide(self._saying(ask.write, [Fact(one, None) for one in words]))
-        outcome = step.outcome
-        if hid:
-            outcome = replace(outcome, message="No fact said it;", path="", nearest=())
-            outcome = with_hidden(replace(outcome, outcome="written"), hid, "did")
+        said = self._saying(ask.write, [Fact(one, None) for one in words])
+        hides, outcome = self.hiding.new(said), step.outcome
+        if hides:
+            outcome = replace(outcome, outcome="written", path="", nearest=())
+            outcome = replace(outcome, message="No fact said it;")
         elif not words:
             outcome = also(outcome, "To hide messages about it, give a longer quote.")
-        prose = own_text(blank_private(self.text(ask.path)))
-        if any(mentions(paragraph, ask.write.text) for paragraph in prose):
+        if any(mentions(paragraph, ask.write.text) for _, paragraph in own_paragraphs(brain)):
             outcome = also(outcome, f"It stands in {ask.path} as your own text; edit it there.")
-        return replace(step, outcome=outcome, hidden=hid)
+        return replace(step, outcome=outcome, hidden=hides)
+
+    # --- what a person edits ----------------------------------------------------------------
+
+    def notice(self) -> None:
+        """Give facts that the person reworded in a brain the day of that for their source."""
+        for agent in self.paths.agent_names():
+            path = self.paths.brain(agent)
+            if self.reader.stat(path) != self._noticed.get(agent):
+                self.edit(path, partial(self._redated, agent))
+                self._noticed[agent] = self.reader.stat(path)
+
+    def _redated(self, agent: str, file: FileText | None) -> str | None:
+        if file is None or damage(file.text):
+            return None
+        lines = audit.newest_first(self.paths, (agent,), audit.FACT_OPS, holding='"moves"')
+        return changes.redated(file.text, lines, self.clock().date().isoformat())
 
     # --- rights ---------------------------------------------------------------------------
 

@@ -2,16 +2,18 @@
 
 A wrong forget is the worst mistake a memory can make, so words must name one fact alone: where
 two hold them, or one only among much else, nothing is chosen and the nearest are offered.
+What is to be erased is looked for as well: there every text that says it is meant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from vaultmind.language.names import alike
+from vaultmind.language.text import sentences
 from vaultmind.language.words import (
     NEGATIONS,
     SOFT,
@@ -21,6 +23,7 @@ from vaultmind.language.words import (
     fold,
     letters_shared,
     saying,
+    tokens,
 )
 from vaultmind.types import Fact
 
@@ -34,6 +37,13 @@ SAME_SHARE = 0.5
 """A part of a fact stands for it with so much of its words."""
 LONG_NUMBER = 6
 _LIKE = 0.6
+WHOLE = 8
+"""Letters from which words are found inside longer ones, too: in compounds and addresses."""
+_STEM = 3
+"""Letters that all forms of one word begin with."""
+_NO_SPACES = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_OTHER_SCRIPT = re.compile("[\u0530-\u1cff\u2c00-\ud7ff\uf900-\uffef\U00010000-\U0010ffff]")
+"""Letters other than Latin, Greek and Cyrillic ones: how these make words is not known here."""
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]+)")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
 _DIGITS = re.compile(r"\d(?:[\d ().-]*\d)?")
@@ -47,6 +57,9 @@ _BEGINNING = 5
 """Letters that two words of a question and a fact begin with, at least, ..."""
 _LOOSE_ENDING = 3
 """... and letters that may follow, at most, where no rule knows both as forms of one."""
+
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +226,92 @@ def _nearest(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
         shared.append((share_of(fact.text, words), alike))
     best = sorted(range(len(facts)), key=lambda at: shared[at], reverse=True)
     return tuple(at for at in best if shared[at][0] or shared[at][1] > _LIKE)[:NEAREST]
+
+
+# --- what is wanted ----------------------------------------------------------------------
+# The words as typed are always found, in any case, with or without diacritics, in any inflected
+# form; and, where they say enough to be told from others, the same said in another order. A text
+# that merely shares a word with them is left.
+
+
+class Wanted:
+    """Words to be erased, and messages that are meant whatever they say."""
+
+    def __init__(
+        self, texts: Iterable[str], refs: Iterable[tuple[str, str, str]] = (), today: str = ""
+    ) -> None:
+        """Take `refs` as (path without `.md`, block, own id); `today` as an ISO date."""
+        plain = (" ".join(bare(text).split()) for text in texts)
+        self.texts = tuple(dict.fromkeys(filter(None, plain)))
+        self.refs, self.today = dict[str, set[str]](), today
+        for path, *names in refs:
+            self.refs.setdefault(path, set()).update(filter(None, names))
+        self._wordings = tuple(map(_Wording, self.texts))
+
+    def says(self, text: str) -> bool:
+        """Tell whether a text says what is to be erased."""
+        folded = fold(text)
+        return any(one.may_be_in(folded) and one.said_in(text) for one in self._wordings)
+
+    def may_be_in(self, text: str) -> bool:
+        """Tell quickly whether a text could say it: no text that does is left out."""
+        folded = fold(text)
+        return any(one.may_be_in(folded) for one in self._wordings)
+
+    def means(self, path: str, *names: str) -> bool:
+        """Tell whether a message or part is meant by its place: a fact came from it."""
+        return not self.refs.get(path.removesuffix(".md"), set()).isdisjoint(names)
+
+    def spans(self, text: str) -> tuple[Span, ...]:
+        """Return the spans of the sentences that say it; all of the text where none does alone.
+
+        Two neighbours that say it only together both count.
+        """
+        found = sentence_spans(text)
+        told = [" ".join(text[start:end].split()) for start, end in found]
+        chosen = [self.says(one) for one in told]
+        for at in range(len(told) - 1):
+            if not any(chosen[at : at + 2]) and self.says(f"{told[at]} {told[at + 1]}"):
+                chosen[at] = chosen[at + 1] = True
+        spans = tuple(span for span, taken in zip(found, chosen, strict=True) if taken)
+        return spans or ((0, len(text)),)
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Return where the sentences of a text stand, as an erasure takes them out."""
+    return [(one.start, one.end) for one in sentences(text.replace("\n", " "))]
+
+
+class _Wording:
+    """One way to say it."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._folded = text, " ".join(fold(text).split())
+        self._phrase, self._numbers = spoken(text), numbers(text)
+        self._anywhere = len(self._folded) >= WHOLE or bool(_NO_SPACES.search(text))
+        words = () if _OTHER_SCRIPT.search(text) else content(text)
+        hard = (word.folded for word in words if word.folded not in SOFT | NEGATIONS)
+        self._begins = {word[:_STEM] for word in hard}
+
+    def may_be_in(self, folded: str) -> bool:
+        if all(one in folded for one in self._begins):
+            return True
+        return bool(self._numbers and self._numbers & numbers(folded))
+
+    def said_in(self, text: str) -> bool:
+        if self._anywhere and self._folded in " ".join(fold(text).split()):
+            return True
+        words, size = spoken(text), len(self._phrase)
+        in_a_row = (words[at : at + size] for at in range(len(words) - size + 1 if size else 0))
+        return any(
+            all(one.same(other) for one, other in zip(self._phrase, row, strict=True))
+            for row in in_a_row
+        ) or (is_specific(self._text) and says(text, self._text))
+
+
+def spoken(text: str) -> list[Word]:
+    """Return the words of a text in order; its symbols where there is nothing else."""
+    known = {word.folded: word for word in content(text)}
+    folded = [fold(token) for token in tokens(text)]
+    words = [one for one in folded if any(map(str.isalnum, one))] or folded
+    return [known.get(one, Word(one, frozenset())) for one in words]

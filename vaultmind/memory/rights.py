@@ -111,13 +111,11 @@ def inferred(write: MemoryWrite) -> bool:
     return write.how in FOUND and write.caller.kind != "person"
 
 
-def cautious(write: MemoryWrite, decision: Decision, *, enabled: bool) -> Decision:
-    """Return a decision one level more careful where an agent would keep something sensitive."""
-    if not enabled or decision.verdict != "allow" or write.caller.kind == "person":
-        return decision
-    if write.op == "forget" or not (kinds := sensitive(write.text)):
-        return decision
-    return Decision("suggest", f"it touches {', '.join(sorted(kinds))}, which waits for the person")
+def touches(write: MemoryWrite) -> str:
+    """Return why an agent's write is sensitive, and waits for a cautious person; else empty."""
+    asked = write.caller.kind == "person" or write.op == "forget"
+    kinds = () if asked else sorted(sensitive(write.text))
+    return f"it touches {', '.join(kinds)}, which waits for the person" if kinds else ""
 
 
 # --- what an identity says ----------------------------------------------------------------
@@ -173,19 +171,6 @@ def _word(value: object) -> str:
 
 
 # --- what is in force ---------------------------------------------------------------------
-
-
-def waiting_for_person(known: Rights, asked: Rights) -> tuple[str, ...]:
-    """Return what an identity asks for beyond what is allowed, in words, for the person."""
-    found = []
-    if asked.level > known.level:
-        found.append(f"autonomy {asked.level} (in force: {known.level})")
-    new = Rights(write=asked.write - known.write)
-    for who in sorted({who for who, _ in new.write}):
-        found.append(f"{who} writing to {' and '.join(scopes_of(new, who))}")
-    shown = sorted(known.hidden_from - asked.hidden_from)
-    found += [f"{'everybody' if who == EVERYBODY else who} reading it again" for who in shown]
-    return tuple(found)
 
 
 def scopes_of(rights: Rights, who: str) -> tuple[str, ...]:
@@ -287,9 +272,18 @@ class Authority:
             return self._fault
 
     def waiting(self, agent: str) -> tuple[str, ...]:
-        """Return what an agent's identity asks for beyond what is in force, in words."""
+        """Return what an agent's identity asks for beyond what is allowed, in words."""
         self.rights(agent)  # what it lowered is known before this is told
-        return waiting_for_person(self.known(agent), self.identity(agent).rights)
+        known, asked = self.known(agent), self.identity(agent).rights
+        found = []
+        if asked.level > known.level:
+            found.append(f"autonomy {asked.level} (in force: {known.level})")
+        new = Rights(write=asked.write - known.write)
+        for who in sorted({who for who, _ in new.write}):
+            found.append(f"{who} writing to {' and '.join(scopes_of(new, who))}")
+        shown = sorted(known.hidden_from - asked.hidden_from)
+        found += [f"{'everybody' if who == EVERYBODY else who} reading it again" for who in shown]
+        return tuple(found)
 
     def allow(self, agent: str, seen: str, caller: Caller) -> Rights:
         """Let an agent have what its identity asks for, which the person has just seen.

@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, Literal
 from vaultmind import errors
 from vaultmind.language.words import saying
 from vaultmind.memory.audit import FOUND, newest_first
-from vaultmind.memory.brain import PlacedFact, add_item, block_ids, new_block, parse_brain
-from vaultmind.memory.changes import quoted
+from vaultmind.memory.brain import PlacedFact, add_item, block_ids, cut, new_block, parse_brain
+from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
-from vaultmind.vault.files import FileText, line_span, newline_of, with_newlines
+from vaultmind.vault.files import FileText, newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.parts import MARKER, plain
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
@@ -183,8 +183,7 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
 
 def remove(text: str, one: Suggestion) -> str:
     """Return the text without a suggestion and what stands under it."""
-    first, stop = line_span(text, one.start, one.end)
-    return text[:first] + text[stop:]
+    return cut(text, one.start, one.end)
 
 
 def tell(text: str, one: Suggestion, reason: str) -> str:
@@ -222,11 +221,12 @@ class Queue:
         self._gate, self._paths = gate, gate.paths
         self._lock = threading.Lock()
 
-    def put(self, write: MemoryWrite, language: str = "en") -> Put:
+    def put(self, write: MemoryWrite, ask: Ask) -> Put:
         """Make a suggestion of a write whose texts are safe to store, unless it was made before.
 
-        The file is made where it is missing. Raises DamagedMemory, which names the file, where
-        nothing can be added to it; WriteConflict and WriteFailed when nothing was written.
+        Where it is new, the words asked with are logged as its evidence. Raises DamagedMemory,
+        which names the file, where nothing can be added to it; WriteConflict and WriteFailed when
+        nothing was written.
         """
         time, rejected = self._gate.clock().isoformat(timespec="seconds"), self._rejected(write)
         put: Put = ("new", "")
@@ -236,15 +236,13 @@ class Queue:
             put = rejected or known(text, write)
             if put[0] != "new":
                 return None
-            put = "new", new_id(text, self._gate.settings.rng)
-            return add(text, Suggestion(put[1], write, time), self._paths, language)
+            put = "new", new_id(text, ask.rng)
+            ask.log()
+            one = Suggestion(put[1], replace(write, evidence=ask.write.evidence), time)
+            return add(text, one, self._paths, ask.language)
 
         self._change(change)
         return put
-
-    def seen(self, write: MemoryWrite) -> Put:
-        """Return what would become of a suggestion of this write; nothing is put."""
-        return self._rejected(write) or known(self._text(), write)
 
     def _rejected(self, write: MemoryWrite) -> Put | None:
         """Return that the person has rejected the same before, as the log has it."""
@@ -337,21 +335,12 @@ class Queue:
             return outcome
         if not self._changed(one, remove):
             raise errors.WriteConflict(f"The suggestion in {path} was changed just now.")
-        self._note(caller, one)
+        if wish.agent in self._paths.agent_names():
+            said = replace(wish, caller=caller, reason=f"suggested by {wish.caller.name}")
+            nothing = Step(Outcome("unchanged", wish.agent, wish.section))
+            self._gate.tell(said, nothing, "rejected")
         message = f"Rejected: {quoted(wish.text)}. It does not come back."
         return Outcome("unchanged", wish.agent, path=path, message=message)
-
-    def _note(self, caller: Caller, one: Suggestion) -> None:
-        """Tell the audit that a suggestion was rejected."""
-        wish, agents = one.write, self._paths.agent_names()
-        if home := next((it for it in (wish.agent, wish.caller.agent) if it in agents), ""):
-            before, after = (wish.text, "") if wish.op == "forget" else (wish.old, wish.text)
-            self._gate.audit.note(
-                caller, home, wish.op, "rejected", reason=f"suggested by {wish.caller.name}",
-                section=wish.section or "", before=mask(before).text, after=mask(after).text,
-                evidence=self._gate.audit.evidence(wish.evidence),
-                how=wish.how * (wish.how in FOUND),
-            )  # fmt: skip
 
     def _changed(self, expected: Suggestion, new: Callable[[str, Suggestion], str]) -> bool:
         """Change a suggestion in the file; False where it does not stand there as expected.

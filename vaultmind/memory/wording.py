@@ -91,8 +91,8 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
         lines.append(phrase(lang, "hidden", count=outcome.hidden_messages))
     if outcome.redacted:
         lines.append(phrase(lang, "redacted", kinds=", ".join(outcome.redacted)))
-    if op != "forget" and outcome.outcome == "written" and has_household_code(fact):
-        lines.append(phrase(lang, "code"))
+    if code := code_told(lang, op, outcome):
+        lines.append(code)
     if outcome.nearest:
         offers = op == "forget" and len(outcome.nearest) > 1
         lines += [
@@ -100,6 +100,12 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
             *(f"- {fact}" for fact in outcome.nearest),
         ]
     return "\n".join(lines)
+
+
+def code_told(lang: str, op: str, outcome: Outcome) -> str:
+    """Return how a door's code stands that was kept; empty where none was."""
+    kept = op != "forget" and outcome.outcome == "written"
+    return phrase(lang, "code") if kept and has_household_code(outcome.fact) else ""
 
 
 # --- the memory folder as a person first finds it -----------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -27,16 +27,10 @@ from vaultmind.session.summary import Line, Rolling, fold, source_bullet
 from vaultmind.session.unkept import keeping
 from vaultmind.tokens import count
 from vaultmind.types import Message
+from vaultmind.vault import transcript as written
 from vaultmind.vault.files import Change, FileText, VaultReader, newline_of, with_newlines
 from vaultmind.vault.properties import front_matter, set_property
-from vaultmind.vault.transcript import (
-    EXTRACTION,
-    SessionMeta,
-    Transcript,
-    is_hosts,
-    parse_session,
-    runs,
-)
+from vaultmind.vault.transcript import SessionMeta, Transcript, is_hosts, parse_session, runs
 
 BODY_TOKENS = 280
 """Size of an active context without its first line, which says when it was and where."""
@@ -105,12 +99,8 @@ def telling(leaves: Leaves, now: datetime) -> Change:
             return None
         when = leaves.said.strftime("%Y-%m-%d %H:%M")
         body = f"{', '.join(filter(None, (when, leaves.where)))}\n\n{leaves.body}"
-        try:
-            head = set_property(head, "session", link(leaves.path))
-            head = set_property(head, "date", files.iso(leaves.said))
-            head = set_property(head, "tokens", count(files.plain_text(body)))
-        except BadArgument:
-            log.warning("the properties of the active context are broken, and were left alone")
+        about = {"session": link(leaves.path), "date": files.iso(leaves.said)}
+        head = _set(head, "the active context", about | {"tokens": count(files.plain_text(body))})
         return with_newlines(f"{head}\n{body}\n", newline_of(before))
 
     return change
@@ -123,22 +113,27 @@ def ending(leaves: Leaves, when: datetime, device: str) -> Change:
         transcript = parse_session(file.text) if file else None
         if file is None or transcript is None or not runs(transcript.meta):
             return None
-        text, meta = file.text, transcript.meta
+        meta = transcript.meta
         values: dict[str, str | int | tuple[str, ...]] = {
-            "ended": files.iso(when), "state": "ended", "pending": EXTRACTION
+            "ended": files.iso(when), "state": "ended", "pending": written.EXTRACTION
         }  # fmt: skip
         values |= {"device": device} if device and not meta.device else {}
         values |= {"segments": transcript.segment} if transcript.segment > meta.segments else {}
         values |= {"aliases": (leaves.title,)} if leaves.title and not meta.title else {}
-        try:
-            for key, value in values.items():
-                text = set_property(text, key, value)
-        except BadArgument as error:
-            log.warning("%s was left open: %s", file.path, error)
-            return None
-        return text
+        text = _set(file.text, file.path, values)
+        return text if text != file.text else None
 
     return change
+
+
+def _set(text: str, what: str, values: Mapping[str, str | int | tuple[str, ...]]) -> str:
+    """Return a text with some properties; as it is where its own are broken."""
+    try:
+        for key, value in values.items():
+            text = set_property(text, key, value)
+    except BadArgument as error:
+        log.warning("the properties of %s were left alone: %s", what, error)
+    return text
 
 
 def link(path: str) -> str:

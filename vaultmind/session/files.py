@@ -10,28 +10,22 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.brain import MEND, WRITING_WAITS, fault, sound_text
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
+from vaultmind.vault import transcript as written
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
-from vaultmind.vault.properties import front_matter
-from vaultmind.vault.transcript import (
-    BOM,
-    SessionMeta,
-    Transcript,
-    count_messages,
-    parse_meta,
-    parse_session,
-    runs,
-)
+from vaultmind.vault.properties import body_start
+from vaultmind.vault.transcript import SessionMeta, Transcript
 
 Shows = Callable[[str, Caller], bool]
 """Tells whether a caller may see a vault-relative path."""
@@ -49,7 +43,6 @@ ISO_TIME = "ISO 8601, e.g. 2026-02-20T10:00:03+01:00"
 TOOL_CHARS = 200
 """Characters of a tool's result that are kept."""
 _CLOSED = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
-_ENDED = re.compile(r"^state[ \t]*:[ \t]*ended[ \t]*\r?$", re.MULTILINE)
 _COMMENT = re.compile(
     r"^%%.*?%%[ \t]*\n?"  # a block: any later %% closes it
     r"|(?:(?<![ \t])[ \t]+)?%%(?:(?!\n[ \t]*(?:\n|[-*+>] |\d+[.)] |#)).)*?%%",  # inline
@@ -82,13 +75,8 @@ class Pipe:
 def session_ids(paths: VaultPaths, agent: str) -> tuple[str, ...]:
     """Return the ids of an agent's sessions, oldest first."""
     names = (name[:-3] for name in _names(paths.root / paths.sessions(agent)) if name[-3:] == ".md")
-    return tuple(sorted(filter(SESSION_ID.fullmatch, names), key=order))
-
-
-def order(session: str) -> tuple[str, int]:
-    """Return what sorts session ids by time: the day, then the number."""
-    day, _, number = session.partition("_")
-    return day, int(number)
+    found = filter(SESSION_ID.fullmatch, names)
+    return tuple(sorted(found, key=lambda one: (one[:10], int(one[11:]))))
 
 
 def session_of(path: str) -> str:
@@ -117,11 +105,9 @@ def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
 
 
 def _names(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-    except OSError:
-        return []
+    with suppress(OSError), os.scandir(folder) as entries:
+        return [entry.name for entry in entries]
+    return []
 
 
 def parse_time(value: str) -> datetime:
@@ -146,6 +132,16 @@ def iso(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds")
 
 
+def local_time(value: object) -> str:
+    """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
+    try:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return iso(datetime.fromtimestamp(value, UTC).astimezone())
+        return iso(parse_time(value).astimezone()) if isinstance(value, str) else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
 # --- heads --------------------------------------------------------------------------------
 
 
@@ -163,12 +159,7 @@ class Head:
     @cached_property
     def meta(self) -> SessionMeta:
         """Return what the front matter says."""
-        return parse_meta(self.raw)
-
-    @property
-    def is_open(self) -> bool:
-        """Tell whether it is a session of our own that has not ended."""
-        return not _ENDED.search(self.raw) and runs(self.meta)  # most have; YAML is slow
+        return written.parse_meta(self.raw)
 
     def is_of(self, conversation: str) -> bool:
         """Tell whether it is a session of our own of a conversation."""
@@ -213,27 +204,23 @@ class Shelf:
         known = self._parsed.get(path)
         if known and known[0].stat == self.reader.stat(path):
             return known
-        file, before = self.reader.read(path), ""
-        if (
-            known
-            and _WHOLE.search(known[0].text[-ID_LETTERS:])
-            and file.text.startswith(known[0].text)
-        ):
-            before = known[0].text
+        file, before = self.reader.read(path), None
+        if known and _WHOLE.search(known[0].text[-ID_LETTERS:]):  # most have only grown since
+            before = known if file.text.startswith(known[0].text) else None
         if len(self._parsed) >= PARSED:
             self._parsed.clear()
-        read = parse_session(file.text, known[1] if known and before else None, len(before))
-        self._parsed[path] = file, read
-        return file, read
+        there, begin = (before[1], len(before[0].text)) if before else (None, 0)
+        self._parsed[path] = file, written.parse_session(file.text, there, begin)
+        return self._parsed[path]
 
 
 def _read_head(session: str, path: Path) -> Head:
     descriptor = os.open(path, OPEN_FLAGS)
     with os.fdopen(descriptor, "rb") as file:
         stat = stat_of(os.fstat(descriptor))
-        text = file.read(HEAD_BYTES).decode("utf-8", "replace").removeprefix(BOM)
-    closed = _CLOSED.search(text, 1)
-    return Head(session, stat, text[: closed.end() + 1] if closed else "", count_messages(text) > 0)
+        text = file.read(HEAD_BYTES).decode("utf-8", "replace").removeprefix(written.BOM)
+    closed, said = _CLOSED.search(text, 1), written.count_messages(text) > 0
+    return Head(session, stat, text[: closed.end() + 1] if closed else "", said)
 
 
 # --- reading ------------------------------------------------------------------------------
@@ -242,7 +229,7 @@ def _read_head(session: str, path: Path) -> Head:
 def read_session(reader: VaultReader, agent: str, session: str) -> tuple[FileText, Transcript]:
     """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
     file = reader.read(reader.paths.session(agent, session))
-    return file, parse_session(file.text)
+    return file, written.parse_session(file.text)
 
 
 def recallable(
@@ -261,7 +248,7 @@ def recallable(
     asked not to be kept is among them as long as the one that asks is: it says so itself. Not
     `unasked`, it is among them anyway.
     """
-    placed = (transcript or parse_session(text)).messages
+    placed = (transcript or written.parse_session(text)).messages
     session, blanked = session_of(path), blank_private(text)
 
     def hidden(one: Message) -> bool:
@@ -290,9 +277,12 @@ def beginning(text: str, most: int) -> str:
 def keepable_id(given: str) -> str:
     """Return a message's id as it may stand in a file; one that holds a secret becomes a hash."""
     own = safe(given)
-    if mask(own).text == own:
-        return own
-    return f"h{hashlib.sha256(given.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    return own if mask(own).text == own else hashed_id(given)
+
+
+def hashed_id(text: str) -> str:
+    """Return an id made of a text: the same one has the same id."""
+    return f"h{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def plain_text(text: str) -> str:
@@ -301,8 +291,7 @@ def plain_text(text: str) -> str:
     Without front matter, comments, block ids and empty headings; and without secrets and private
     passages, which a person may have typed there.
     """
-    found = front_matter(text)
-    body = text[found.body_start :] if found else text
+    body = text[body_start(text) :]
     body = _COMMENT.sub("", _UNTIL.sub(r"(until \1)", body.replace("\r\n", "\n")))
     lines = (_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n"))
     plain, before = "\n".join(lines).strip(), ""
@@ -319,8 +308,7 @@ def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
         return "", ""
     except (PathRefused, UnreadableNote) as error:
         with suppress(VaultMindError):
-            lines = reader.read_broken(path).split("\n")
-            return "\n".join("" if "\0" in line else line for line in lines), error.reason
+            return reader.read_broken(path), error.reason
         return "", error.reason
 
 
@@ -332,3 +320,20 @@ def read_brain(reader: VaultReader, path: str) -> tuple[str, str]:
         return sound, f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}"
     broken = fault(text)
     return sound, f"{path}: {broken}. {MEND}" if broken else ""
+
+
+# --- what hosts and exports hold ------------------------------------------------------------
+
+
+def texts(content: object) -> list[str]:
+    """Return the texts of a content: itself, or those of its blocks."""
+    if isinstance(content, str):
+        return [content]
+    found = (block.get("text") for block in blocks(content, "text"))
+    return [text for text in found if isinstance(text, str)]
+
+
+def blocks(content: object, kind: str) -> list[dict[str, Any]]:
+    """Return the blocks of a kind that a content holds."""
+    blocks = content if isinstance(content, list) else []
+    return [one for one in blocks if isinstance(one, dict) and one.get("type") == kind]

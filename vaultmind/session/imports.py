@@ -8,12 +8,11 @@ the person (memories, custom instructions) is suggested, a sentence each.
 from __future__ import annotations
 
 import codecs
-import hashlib
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,8 @@ from vaultmind.errors import BadArgument, UnreadableNote
 from vaultmind.language.text import plain_sentences
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
-from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning
+from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id, local_time, texts
 from vaultmind.session.log import SessionLog
-from vaultmind.session.transcripts import local_time, texts
 from vaultmind.types import ROLES, Message, Progress, Role
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name
@@ -53,20 +51,54 @@ _NOT_SAID = frozenset(
     {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context"}
 )
 """Content types of ChatGPT that nobody said: reasoning, and custom instructions sent along."""
+Words = tuple[Role | None, str, str]
+"""Who says it (None: nobody), what, and the name of the speaker or tool."""
 
 
 @dataclass(slots=True)
-class Conversation:
-    """Messages of one session, in order; a session may come in several pieces."""
+class Export:
+    """What a file holds."""
 
-    name: str
-    """The session's name in its file: what tells it from others at the next import."""
-    messages: list[Message] = field(default_factory=list)
-    topic: str = ""
+    conversations: dict[str, tuple[str, list[Message]]] = field(default_factory=dict)
+    """Topic and messages by the session's name: what tells it from others at the next import."""
+    kept: dict[str, None] = field(default_factory=dict)
+    """Sentences that the service itself keeps of the person."""
+    faults: list[str] = field(default_factory=list)
+    """What could not be taken, with its place, in words."""
     left_out: int = 0
     """Messages that hold no words of anyone: empty, hidden, a tool's machinery."""
-    kept: tuple[str, ...] = ()
-    """What the service itself keeps of the person."""
+
+    def add(self, record: Any, session: str) -> None:  # noqa: ANN401
+        """Take a record's messages, by the shape it has. With a `session` all are of that.
+
+        Raises BadArgument; and whatever an odd shape does, with nothing taken.
+        """
+        topic = str(record.get("name") or record.get("title") or "")
+        begun = record.get("created_at") or record.get("create_time")
+        read: Callable[[Any], Words] = _claude
+        if "chat_messages" in record:
+            entries, name = record["chat_messages"], record.get("uuid") or topic
+        elif "mapping" in record:
+            entries, read = _branch(record), _chatgpt
+            name = record.get("conversation_id") or record.get("id") or f"{topic} {begun or ''}"
+        else:
+            entries, read, name = [record], _flat, str(record.get("session") or session).strip()
+            if not name:
+                allowed = "its name, unless with --one-session"
+                raise BadArgument("session", name, allowed, missing=True)
+        found, time = list[Message](), local_time(begun)
+        for entry in entries:
+            role, text, speaker = read(entry)
+            told = entry.get("time") or entry.get("created_at") or entry.get("create_time")
+            time = local_time(told) or time  # one without has that of the one before
+            if role and text.strip() and time:
+                joined = "\0".join((str(told or "").strip(), role, speaker, text))
+                own = str(entry.get("id") or entry.get("uuid") or hashed_id(joined))
+                found.append(Message(role, text, time, id=safe(own), speaker=speaker))
+        self.left_out += len(entries) - len(found)
+        name = session or safe(mask(str(name).strip()).text)[:MAX_NAME]
+        topic = "" if session else mask(topic).text[:MAX_NAME]
+        self.conversations.setdefault(name, (topic, []))[1].extend(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,63 +138,49 @@ def import_file(
     faults.
     """
     agent, file = agent_name(agent), safe(mask(path.name).text)
-    faults, redacted, left_out, skipped = list[str](), set[str](), 0, 0
-    gathered, kept = dict[str, Conversation](), dict[str, None]()
-    for item in read_conversations(path, file if one else ""):
-        if isinstance(item, str):
-            faults.append(item)
-            continue
-        left_out += item.left_out
-        kept |= dict.fromkeys(item.kept)
-        name = file if one else safe(mask(item.name).text)[:MAX_NAME]
-        topic = "" if one else mask(item.topic).text[:MAX_NAME]
-        session = gathered.setdefault(name, Conversation(name, topic=topic))
-        for message in item.messages:
-            masked = mask(message.text)
-            redacted.update(masked.kinds)
-            own, text = safe(message.id) or f"n{len(session.messages) + 1}", masked.text
-            if (fitting := sessions.fitting(text)) != text:
-                faults.append(f"message {own!r} of {name!r} was cut: too long")
-            speaker = mask(message.speaker).text
-            session.messages.append(replace(message, id=own, text=fitting, speaker=speaker))
-    said = [session for session in gathered.values() if session.messages]
-    if not (said or kept) and faults:
+    export, redacted, skipped = read_export(path, file if one else ""), set[str](), 0
+    faults, written, grown = export.faults, 0, 0
+    said = [(name, *talk) for name, talk in export.conversations.items() if talk[1]]
+    if not (said or export.kept) and faults:
         raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0].rstrip('.')}")
-    written, grown = 0, 0
-    for done, session in enumerate(said, 1):
-        many, new = sessions.take_in(agent, session.name, session.topic, session.messages)
-        written, grown = written + many, grown + len(new)
-        skipped += len(session.messages) - many
+    for done, (name, topic, messages) in enumerate(said, 1):
+        logged = sessions.take_in(agent, name, topic, messages)
+        faults += [f"message {one!r} of {name!r} was cut: too long" for one in logged.cut]
+        redacted |= logged.redacted
+        new, grown = len(logged.new), grown + len({ref.session for ref in logged.new})
+        written, skipped = written + new, skipped + len(messages) - new
         report(Progress(done, len(said), "sessions"))
     more = [f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
     told, kinds = (*faults[:MAX_FAULTS], *more), sorted(redacted) if written else ()
-    suggested = sum(map(suggest, islice(kept, MAX_KEPT)))
-    return Imported(grown, written, skipped, told, left_out, tuple(kinds), suggested)
+    suggested = sum(map(suggest, islice(export.kept, MAX_KEPT)))
+    return Imported(grown, written, skipped, told, export.left_out, tuple(kinds), suggested)
 
 
-def read_conversations(path: Path, session: str = "") -> Iterator[Conversation | str]:
-    """Yield the conversations of an import file, and why a record could not be taken.
+def read_export(path: Path, session: str = "") -> Export:
+    """Return what an export file holds, and why a record could not be taken.
 
-    A line of JSON that names no session is of `session`, where that is not empty. Raises
-    UnreadableNote for a file that cannot be opened or is empty.
+    With a `session` all that it holds is of that. Raises UnreadableNote for a file that cannot be
+    opened or is empty.
     """
+    export = Export()
     try:
         for name, raw in _contents(path):
             for where, record in _records(raw, path.name):
                 try:
                     read = json.loads(record.decode()) if isinstance(record, bytes) else record
-                    kept = tuple(_kept(read))
-                    yield Conversation("", kept=kept)
+                    kept = dict.fromkeys(_kept(read))
+                    export.kept |= kept
                     if not _KEPT_IN.search(name) and (not kept or TALK & read.keys()):
-                        yield _conversation(read, session)
+                        export.add(read, session)
                 except BadArgument as error:
-                    yield f"{where}: {error.message}"
+                    export.faults.append(f"{where}: {error.message}")
                 except ValueError as error:
-                    yield f"{where}: broken JSON ({error})"
+                    export.faults.append(f"{where}: broken JSON ({error})")
                 except (AttributeError, KeyError, TypeError, RecursionError) as error:
-                    yield f"{where}: not a message or conversation ({error})"
+                    export.faults.append(f"{where}: not a message or conversation ({error})")
     except (OSError, zipfile.BadZipFile) as error:
         raise UnreadableNote(path.name, str(error) or type(error).__name__) from error
+    return export
 
 
 def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -207,34 +225,11 @@ def _records(raw: bytes, name: str) -> Iterator[tuple[str, Any]]:
         yield from ((f"item {number}", one) for number, one in enumerate(items, 1))
 
 
-def _conversation(record: Any, session: str) -> Conversation:  # noqa: ANN401
-    """Return a record as a conversation, by the shape it has.
-
-    Raises BadArgument; and whatever an odd shape does.
-    """
-    title = str(record.get("name") or record.get("title") or "")
-    messages: Iterable[Message | None]
-    if "chat_messages" in record:
-        messages, begun = map(_claude, record["chat_messages"]), record.get("created_at")
-        name = record.get("uuid") or title
-    elif "mapping" in record:
-        messages, begun = map(_chatgpt, _branch(record)), record.get("create_time")
-        name = record.get("conversation_id") or record.get("id") or f"{title} {begun or ''}"
-    else:
-        name, begun = str(record.get("session") or session).strip(), ""
-        messages = [_flat(record, name)]
-    found, time = Conversation(str(name).strip(), topic=title), local_time(begun)
-    for one in messages:
-        time = (one.time if one else "") or time  # one without has that of the one before
-        if one and one.text.strip() and time:
-            found.messages.append(replace(one, time=time))
-        else:
-            found.left_out += 1
-    return found
+# --- who said what, by the shape of an entry ------------------------------------------------
 
 
-def _claude(entry: dict[str, Any]) -> Message | None:
-    """Return an entry of `chat_messages`; None for an unknown sender.
+def _claude(entry: dict[str, Any]) -> Words:
+    """Return who said what in an entry of `chat_messages`.
 
     `text` also renders tool use, so the text parts of `content` are preferred; thinking and tool
     parts are left out. A file that came with a message is told by its name.
@@ -245,25 +240,22 @@ def _claude(entry: dict[str, Any]) -> Message | None:
     ]
     attached = (f"[attached: {name}]" for name in dict.fromkeys(filter(None, files)))
     text = "\n\n".join(filter(None, ("\n\n".join(said).strip(), *attached)))
-    role, time = _ROLES.get(str(entry.get("sender"))), local_time(entry.get("created_at"))
-    return Message(role, text, time, id=str(entry.get("uuid") or "")) if role else None
+    return _ROLES.get(str(entry.get("sender"))), text, ""
 
 
-def _chatgpt(entry: dict[str, Any]) -> Message | None:
-    """Return a message of ChatGPT; None for what nobody said."""
+def _chatgpt(entry: dict[str, Any]) -> Words:
+    """Return who said what in a message of ChatGPT; no role for what nobody said."""
     author, content = entry.get("author") or {}, entry.get("content") or {}
-    role = _ROLES.get(str(author.get("role")))
+    role, recipient = _ROLES.get(str(author.get("role"))), str(entry.get("recipient") or "all")
     hidden = (entry.get("metadata") or {}).get("is_visually_hidden_from_conversation")
-    if role in (None, "system") or hidden or content.get("content_type") in _NOT_SAID:
-        return None
+    if role == "system" or hidden or content.get("content_type") in _NOT_SAID:
+        return None, "", ""
     parts = content.get("parts") or [content.get("text") or content.get("result")]
     text = "\n\n".join(filter(None, map(_part, parts)))
-    speaker, recipient = "", str(entry.get("recipient") or "all")
     if role == "tool" or recipient != "all":
         speaker = str(author.get("name") or "") if role == "tool" else recipient
-        role, text = "tool", beginning(text, TOOL_CHARS)
-    time, own = local_time(entry.get("create_time")), str(entry.get("id") or "")
-    return Message(role or "tool", text, time, id=own, speaker=speaker)
+        return role and "tool", beginning(text, TOOL_CHARS), speaker
+    return role, text, ""
 
 
 def _part(part: object) -> str:
@@ -289,23 +281,18 @@ def _branch(record: dict[str, Any]) -> list[dict[str, Any]]:
     return [message for message in reversed(branch.values()) if message]
 
 
-def _flat(record: dict[str, Any], session: str) -> Message:
-    """Return the message of one `{session, time, role?, speaker?, content, id?}` record.
+def _flat(record: dict[str, Any]) -> Words:
+    """Return who said what in a `{session, time, role?, speaker?, content, id?}` record.
 
-    `text` is taken for `content`. A message without an id gets one made of its words, so that the
-    same file twice gives the same ids. Raises BadArgument for a field that cannot be read.
+    `text` is taken for `content`. Raises BadArgument for a field that cannot be read.
     """
-    told, role, speaker = (str(record.get(name) or "") for name in ("time", "role", "speaker"))
+    role, speaker, time = (str(record.get(name) or "") for name in ("role", "speaker", "time"))
     content = record.get("content", record.get("text"))
-    if not session:
-        raise BadArgument("session", session, "its name, unless with --one-session", missing=True)
     if not isinstance(content, str):
         raise BadArgument("content", content, "the message's text", missing=content is None)
     speaks = "assistant" if speaker.strip().lower() in ASSISTANT_NAMES else "user"
     if (who := _ROLES.get(role.strip().lower() or speaks)) is None:
         raise BadArgument("role", role, ", ".join(ROLES))
-    if not (time := local_time(told)):
-        raise BadArgument("time", told, ISO_TIME, missing=not told)
-    joined = "\0".join((told.strip(), who, speaker, content)).encode("utf-8", "replace")
-    own = str(record.get("id") or f"h{hashlib.sha256(joined).hexdigest()[:12]}")
-    return Message(who, content, time, id=own, speaker=speaker)
+    if not local_time(time):
+        raise BadArgument("time", time, ISO_TIME, missing=not time)
+    return who, content, speaker

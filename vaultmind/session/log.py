@@ -10,7 +10,6 @@ comes, is masked, known again or not, appended to its session's file; then the l
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -18,16 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import count, islice
+from itertools import islice
 
-from vaultmind.errors import (
-    BadArgument,
-    NotAllowed,
-    NotFound,
-    PathRefused,
-    UnreadableNote,
-    WriteConflict,
-)
+from vaultmind import errors
 from vaultmind.index.when import with_dates
 from vaultmind.language.reader import intents_of
 from vaultmind.language.secrets import mask_secrets
@@ -39,28 +31,23 @@ from vaultmind.session import files
 from vaultmind.session.active import ending, last_time, leaves_of, recent_of, telling
 from vaultmind.session.files import Hides, iso, parse_time
 from vaultmind.session.parts import Recent
-from vaultmind.session.unkept import BEYOND_DOUBT, unkept
-from vaultmind.types import PERSON, Caller, How, MemoryWrite, Message, MessageRef, Outcome, Role
+from vaultmind.session.unkept import BEYOND_DOUBT, refs_of, unkept
+from vaultmind.types import PERSON, Caller, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.transcript import (
-    ERASED_SOURCE,
-    SessionMeta,
-    is_hosts,
-    render_header,
-    runs,
-)
+from vaultmind.vault.transcript import SessionMeta, is_hosts
 
 FULL, MESSAGE = 2, 9
 """Part of what can be read of a file that a session grows to; part in characters of a message."""
+MAX_CHARS = 100_000
+"""Characters of a message that are kept at most; of a longer paste it is said how much is not."""
+NEWEST = 12
+"""Sessions, the newest ones, in which copies of a host's conversation are looked for."""
+BEGINS, ENDED, BLANK = "a session begins", "\nstate: ended", ("\n\n", "\n\r\n")
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
-_TORN = re.compile(
-    r"(?:> \[!(?:user|assistant|tool|system)\]|## Segment \d+ )(?:[^\n]*\Z|.*%%\{)", re.DOTALL
-)
-"""How what we were writing begins, of which there is no end."""
 log = logging.getLogger(__name__)
 
 
@@ -92,6 +79,10 @@ class Logged:
     """Where each message stands, new or known."""
     new: tuple[MessageRef, ...] = ()
     """Where those stand that were not there before."""
+    redacted: frozenset[str] = frozenset()
+    """Kinds of secrets and private passages that were taken out."""
+    cut: tuple[str, ...] = ()
+    """Ids of the messages that were too long."""
 
 
 @dataclass(slots=True)
@@ -99,7 +90,6 @@ class OpenSession:
     """A session that can grow."""
 
     id: str
-    path: str
     last: datetime
     """When something was said in it last."""
     size: int = 0
@@ -107,24 +97,8 @@ class OpenSession:
     newline: str = "\n"
     next: int = 1
     """Number of the next block id."""
-    segment: int = 1
-    fresh: bool = True
-    """Whether nothing was said in the segment yet."""
     text: str = ""
     """What is not written yet."""
-
-    def begin_segment(self, moment: datetime) -> None:
-        """Add a segment's heading."""
-        self.segment, self.fresh = self.segment + 1, True
-        self.text += written.render_segment(self.segment, iso(moment), self.newline)
-
-    def add(self, message: Message, moment: datetime) -> Message:
-        """Add a message; return it as it stands there."""
-        placed = replace(message, block=f"m{self.next}")
-        text = written.render_message(placed, self.newline)
-        self.text, self.size = self.text + text, self.size + len(text.encode("utf-8", "replace"))
-        self.next, self.fresh, self.last = self.next + 1, False, max(self.last, moment)
-        return placed
 
 
 @dataclass(slots=True)
@@ -141,21 +115,20 @@ class Talk:
     """The messages that have an id, by it."""
 
     def learn(self, session: str, message: Message) -> MessageRef:
-        """Keep where a message stands."""
+        """Keep where a message stands. One without its block id was torn by a crash."""
         ref = MessageRef(self.meta.agent, session, message.block, message.id)
-        if message.id:
+        if message.id and message.block:
             self.known[message.id] = message, ref
         return ref
 
     def place(self, given: Message) -> tuple[Message, MessageRef | None]:
         """Return a message, and where it stands already; another of its id gets its own: `1:2`."""
-        message = given
-        for number in count(2):
-            if message.id not in self.known:
-                break
+        message, number = given, 1
+        while message.id in self.known:
             there, ref = self.known[message.id]
             if self._is_same(there, message):
                 return message, ref
+            number += 1
             message = replace(message, id=f"{given.id}:{number}")
         return message, None
 
@@ -188,27 +161,19 @@ class SessionLog(files.Shelf):
         self._idle = timedelta(minutes=idle_minutes)
         self._listeners = listeners or Listeners()
         self._readable = reader.max_bytes or files.DEFAULT_SESSION_BYTES
+        self._most = min(MAX_CHARS, self._readable // MESSAGE)
+        self.keeps = gate.keeps_records
+        """Tells whether an agent's conversations are written down."""
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._asked: set[tuple[str, str]] = set()
         """Sessions in which something was asked not to be kept: what follows may repeat it."""
 
     # --- what is said --------------------------------------------------------------------
 
-    def keeps(self, agent: str) -> bool:
-        """Tell whether an agent's conversations are written down."""
-        return self._gate.keeps_records(agent)
-
     def log(
-        self, agent: str, message: Message, *, caller: Caller | None = None, conversation: str = ""
-    ) -> MessageRef:
-        """Write down one message, as `log_many` does; return where it stands."""
-        return self.log_many(agent, [message], caller=caller, conversation=conversation).refs[0]
-
-    def log_many(
         self,
         agent: str,
-        messages: Sequence[Message],
-        *,
+        *messages: Message,
         caller: Caller | None = None,
         conversation: str = "",
         new_segment: bool = False,
@@ -223,69 +188,55 @@ class SessionLog(files.Shelf):
         """
         agent = self._writable(agent)
         caller = caller or Caller("agent", agent)
-        meta = SessionMeta(
-            "",
-            agent,
-            conversation=conversation,
-            device=self._listeners.device,
-            client=mask(caller.client).text if caller.kind == "agent" else "",
-            project=mask(caller.project).text,
-        )
-        said = [
-            replace(
-                one,
-                text=self.fitting(mask_secrets(one.text).text),
-                time=one.time or iso(self._clock()),
-                id=files.keepable_id(one.id),
-                speaker=mask(one.speaker).text,
-            )
-            for one in messages
-        ]
-        with self._locks[agent]:
-            talk = self._talk(Talk(meta, caller))
-            logged = self._write(talk, said, new_segment)
-        if talk.left:
-            self.end_idle(agent)
-        for one in dict.fromkeys(ref.session for ref in logged.refs):
-            self._listeners.grew(agent, one)
-            quietly(partial(self._hide_unkept, agent, one, said))
+        client = mask(caller.client).text if caller.kind == "agent" else ""
+        project = mask(caller.project).text
+        meta = SessionMeta("", agent, conversation=conversation, client=client, project=project)
+        logged = self._arrive(Talk(meta, caller), messages, new_segment)
+        for session in dict.fromkeys(ref.session for ref in logged.new):
+            self._listeners.grew(agent, session)
         return logged
 
-    def take_in(
-        self, agent: str, source: str, topic: str, messages: Sequence[Message]
-    ) -> tuple[int, tuple[str, ...]]:
-        """Write down a conversation that took place elsewhere; return how many messages are new,
-        and in which sessions they are.
+    def take_in(self, agent: str, source: str, topic: str, messages: Sequence[Message]) -> Logged:
+        """Write down a conversation that took place elsewhere.
 
         What is new since the same source was imported gets a session of its own. What was erased of
         it stays erased, though the session that held it may have been deleted by hand: any of the
         message's day may be that.
         """
-        agent = agent_name(agent)
+        agent, erased = agent_name(agent), self._listeners.erased
+        highest = files.numbers_used(self._paths, agent)
 
         def is_erased(one: Message) -> bool:
             days = (f"{one.time[:10]}_{n:03d}" for n in range(1, highest[one.time[:10]] + 1))
-            refs = (MessageRef(agent, day, "", one.id) for day in days)
-            return bool(one.id) and any(map(self._listeners.erased, refs))
+            return any(erased(MessageRef(agent, day, "", one.id)) for day in days if one.id)
 
+        said = [replace(one, text="", erased=True) if is_erased(one) else one for one in messages]
+        topics = (topic,) if topic else ()
+        meta = SessionMeta("", agent, state="ended", topics=topics, source=source)
+        return self._arrive(Talk(meta, PERSON), said)
+
+    def _arrive(self, talk: Talk, messages: Sequence[Message], new_segment: bool = False) -> Logged:
+        """Write down what is not known yet, safe to keep, and hide what it asks not to keep."""
+        agent, now, said = talk.meta.agent, iso(self._clock()), list[Message]()
+        kinds, cut = set[str](), list[str]()
+        for one in messages:
+            text, left = one.text, len(one.text) - self._most
+            if left > 0:
+                cut.append(one.id)
+                text = f"{files.beginning(text, self._most)} […{left:,} characters left out]"
+            masked = (mask if talk.meta.source else mask_secrets)(text)
+            kinds.update(masked.kinds)
+            own, speaker = files.keepable_id(one.id), mask(one.speaker).text
+            time = one.time or now
+            said.append(replace(one, text=masked.text, time=time, id=own, speaker=speaker))
         with self._locks[agent]:
-            topics, device = (topic,) if topic else (), self._listeners.device
-            meta = SessionMeta(
-                "", agent, state="ended", topics=topics, source=source, device=device
-            )
-            talk = Talk(meta, PERSON)
-            for head in self.heads(agent):
-                if head.meta.source in (source, ERASED_SOURCE):
-                    self._learn(talk, head.id)
-            highest = files.numbers_used(self._paths, agent)
-            said = [
-                replace(one, text="", erased=True) if is_erased(one) else one for one in messages
-            ]
-            new = self._write(talk, said).new
-        grown = tuple(dict.fromkeys(ref.session for ref in new))
-        for session in grown:
-            quietly(partial(self._hide_unkept, agent, session, messages))
-        return len(new), grown
+            self._look(talk)
+            logged = self._write(talk, said, new_segment)
+        if talk.left:
+            self.end_idle(agent)
+        for session in dict.fromkeys(ref.session for ref in logged.new):
+            quietly(partial(self._hide_unkept, agent, session, said))
+        return replace(logged, redacted=frozenset(kinds), cut=tuple(cut))
 
     def _hide_unkept(self, agent: str, session: str, said: Sequence[Message]) -> None:
         """Hide what new messages of a session ask not to keep, and what repeats it.
@@ -298,15 +249,9 @@ class SessionLog(files.Shelf):
             self._asked.add((agent, session))
         if (agent, session) in self._asked:
             there = [placed.message for placed in self.read(agent, session).messages]
-            for one in (there[at] for at in unkept(there, least=BEYOND_DOUBT)):
-                if not one.asked:
-                    ref = MessageRef(agent, session, one.block, one.id)
-                    self._gate.hide_request(ref, Caller("agent", agent))
-
-    def fitting(self, text: str) -> str:
-        """Return a text that a session has room for, with a mark where it was cut."""
-        most = self._readable // MESSAGE
-        return text if len(text) <= most else f"{text[:most]} …"
+            gone = (there[at] for at in unkept(there, least=BEYOND_DOUBT))
+            for ref in refs_of(agent, session, gone):
+                self._gate.hide_request(ref, Caller("agent", agent))
 
     def ask(
         self,
@@ -324,7 +269,7 @@ class SessionLog(files.Shelf):
         is written down already.
         """
         if not write.text.strip():
-            raise BadArgument("text", write.text, "one fact, in words")
+            raise errors.BadArgument("text", write.text, "one fact, in words")
 
         def witness() -> MessageRef | None:
             nonlocal said
@@ -346,10 +291,12 @@ class SessionLog(files.Shelf):
         spoken_to = write.agent if is_person else caller.agent
         if not self.keeps(spoken_to):
             return None
-        role: Role = "user" if words or is_person else "assistant"
-        how: How = "cli" if is_person else "reported"
-        message = Message(role, words or write.text, "", message_id, how=how, asked=write.op)
-        return self.log(spoken_to, message, caller=caller, conversation=caller.conversation)
+        message = Message(
+            "user" if words or is_person else "assistant", words or write.text, "", message_id,
+            how="cli" if is_person else "reported", asked=write.op,
+        )  # fmt: skip
+        logged = self.log(spoken_to, message, caller=caller, conversation=caller.conversation)
+        return logged.refs[0]
 
     # --- how it ends ---------------------------------------------------------------------
 
@@ -362,12 +309,14 @@ class SessionLog(files.Shelf):
         NotFound for a session that is not there, and what a write raises.
         """
         agent, moment = self._writable(agent), self._clock()
-        running = self._running(agent, conversation)
-        current = self._open(agent, session) if session else next(running, None)
+        running = self._running(agent, None if session else conversation)
+        current = next((one for one in running if session in ("", one.id)), None)
         if current is None:
+            if session:
+                self.read(agent, session)
             return ""
         when = current.last if moment - current.last >= self._idle else moment
-        self._end(agent, current.path, when, caller or Caller("agent", agent))
+        self._end(agent, current.id, when, caller or Caller("agent", agent))
         return current.id
 
     def end_idle(self, agent: str = "") -> None:
@@ -380,26 +329,28 @@ class SessionLog(files.Shelf):
             caller = Caller("agent", name)
             for one in self._running(name) if self.keeps(name) else ():
                 if abs(self._clock() - one.last) >= self._idle:
-                    quietly(partial(self._end, name, one.path, one.last, caller))
+                    quietly(partial(self._end, name, one.id, one.last, caller))
 
-    def _end(self, agent: str, path: str, when: datetime, caller: Caller) -> None:
+    def _end(self, agent: str, session: str, when: datetime, caller: Caller) -> None:
         """Write an agent's active context and mark a session as ended.
 
         A kill between the two leaves a session that is open and is ended again by the same rule.
         """
+        path, active = self._paths.session(agent, session), self._paths.active_context(agent)
         with self._locks[agent]:
-            now, active = self._clock(), self._paths.active_context(agent)
+            now = self._clock()
             leaves = leaves_of(self.reader, self._listeners.hides, agent, path, now)
             if leaves.body:
                 why = "what a session leaves for the next"
                 try:
                     self._gate.save(active, telling(leaves, now), caller, why)
-                except (PathRefused, UnreadableNote) as error:  # it will be the same next time
+                except (errors.PathRefused, errors.UnreadableNote) as error:
+                    # it will be the same next time
                     log.warning("the active context was not written: %s", error)
             done = ending(leaves, when, self._listeners.device)
             ended = self._gate.save(path, done, caller, "a session ends")
         if ended:
-            self._listeners.ended(agent, files.session_of(path))
+            self._listeners.ended(agent, session)
 
     def recent(self, agent: str, session: str = "") -> tuple[Recent, ...]:
         """End what fell silent; return the newest other conversations of the last days.
@@ -408,11 +359,10 @@ class SessionLog(files.Shelf):
         """
         self.end_idle(agent)
         since = (self._clock() - RECENT_DAYS).date().isoformat()
-        heads = (one for one in reversed(self.heads(agent)) if one.id[:10] >= since and one.said)
         found = (
             recent_of(self.reader, agent_name(agent), one.id, self._listeners.hides)
-            for one in heads
-            if one.id != session and not one.meta.source
+            for one in reversed(self.heads(agent))
+            if one.id[:10] >= since and one.said and one.id != session and not one.meta.source
         )
         return tuple(islice(filter(None, found), RECENT))
 
@@ -426,7 +376,7 @@ class SessionLog(files.Shelf):
     def _writable(self, agent: str) -> str:
         agent = agent_name(agent)
         if not self.keeps(agent):
-            raise NotAllowed(
+            raise errors.NotAllowed(
                 f"Nothing was written down: {agent} may only read (autonomy 0 in its identity.md)."
             )
         return agent
@@ -435,52 +385,38 @@ class SessionLog(files.Shelf):
         """Return when a message was said; what an agent reports is said now."""
         return parse_time(message.time) if message.how == "captured" else self._clock()
 
-    def _talk(self, talk: Talk) -> Talk:
-        """Return a conversation as its files stand; a torn end of the open one is mended."""
-        agent, name = talk.meta.agent, talk.meta.conversation
-        talk.session = next(self._running(agent, name), None)
-        if talk.session:
-            file = self.file(agent, talk.session.id)[0]
-            if not file.text.endswith(("\n\n", "\n\r\n")):
-                self._gate.save(file.path, _mended, talk.caller, "a torn session is mended")
-                talk.session = self._open(agent, talk.session.id)
-        heads = [head.id for head in self.heads(agent) if head.is_of(name)]
-        for session in heads if is_hosts(name) else heads[-2:]:
-            self._learn(talk, session)
-        return talk
-
-    def _learn(self, talk: Talk, session: str) -> None:
-        """Have a talk know a session's messages."""
-        with suppress(NotFound, UnreadableNote):
-            for placed in self.read(talk.meta.agent, session).messages:
-                talk.learn(session, placed.message)
+    def _look(self, talk: Talk) -> None:
+        """Have a talk know its open session, and the messages that may come again."""
+        agent, name, source = talk.meta.agent, talk.meta.conversation, talk.meta.source
+        heads = self.heads(agent)
+        if source:
+            known = [one.id for one in heads if one.meta.source in (source, written.ERASED_SOURCE)]
+        else:
+            talk.session = next(self._running(agent, name), None)
+            if talk.session and not self.file(agent, talk.session.id)[0].text.endswith(BLANK):
+                path, why = self._paths.session(agent, talk.session.id), "a torn session is mended"
+                self._gate.save(path, _with_blank, talk.caller, why)
+                talk.session = next(self._running(agent, name), None)
+            known = [one.id for one in heads if one.is_of(name)][0 if is_hosts(name) else -2 :]
+            # a host begins a conversation that it resumes or forks with a copy of another
+            known += [one.id for one in heads[-NEWEST:]] if is_hosts(name) else []
+        for session in dict.fromkeys(known):
+            with suppress(errors.NotFound, errors.UnreadableNote):
+                for placed in self.read(agent, session).messages:
+                    talk.learn(session, placed.message)
 
     def _running(self, agent: str, conversation: str | None = None) -> Iterator[OpenSession]:
         """Yield an agent's open sessions, the newest first: all, or those of a conversation."""
         for head in reversed(self.heads(agent)):
-            if head.is_open and (conversation is None or head.is_of(conversation)):
+            is_wanted = conversation is None or head.is_of(conversation)
+            if is_wanted and ENDED not in head.raw and written.runs(head.meta):  # YAML is slow
                 try:
-                    if found := self._open(agent, head.id):
-                        yield found
-                except (NotFound, UnreadableNote) as error:
+                    file, there = self.file(agent, head.id)
+                except (errors.NotFound, errors.UnreadableNote) as error:
                     log.warning("a session was passed over: %s", error)
-
-    def _open(self, agent: str, session: str) -> OpenSession | None:
-        """Return a session if it can grow. Raises NotFound, UnreadableNote."""
-        file, transcript = self.file(agent, session)
-        messages = transcript.messages
-        if not runs(transcript.meta):
-            return None
-        return OpenSession(
-            id=session,
-            path=file.path,
-            last=last_time(transcript, self._clock()),
-            size=file.stat.size,
-            newline=file.newline,
-            next=int(written.next_block(messages)[1:]),
-            segment=transcript.segment,
-            fresh=not messages or messages[-1].segment != transcript.segment,
-        )
+                    continue
+                last, block = last_time(there, self._clock()), written.next_block(there.messages)
+                yield OpenSession(head.id, last, file.stat.size, file.newline, int(block[1:]))
 
     def _leave(self, talk: Talk, moment: datetime) -> None:
         """Leave the open session where a message of this moment does not belong to it."""
@@ -490,54 +426,54 @@ class SessionLog(files.Shelf):
             self._flush(talk)
             talk.session, talk.left = None, True
 
-    def _write(self, talk: Talk, said: Sequence[Message], new_segment: bool = False) -> Logged:
+    def _write(self, talk: Talk, said: Sequence[Message], new_segment: bool) -> Logged:
         """Write down what is not known yet, in a session of its own after each silence."""
+        agent, refs, new = talk.meta.agent, list[MessageRef](), list[MessageRef]()
         self._leave(talk, self._moment(said[0]) if said else self._clock())
-        session, refs, new = talk.session, list[MessageRef](), list[MessageRef]()
-        known = any(talk.place(one)[1] for one in said)
-        if new_segment and session and not (session.fresh or known):
-            session.begin_segment(self._clock())
+        if new_segment and talk.session and not any(talk.place(one)[1] for one in said):
+            there = self.read(agent, talk.session.id)
+            whole = [one.segment for one in there.messages if one.message.block]
+            if whole[-1:] == [there.segment]:
+                begun, newline = iso(self._clock()), talk.session.newline
+                talk.session.text += written.render_segment(there.segment + 1, begun, newline)
         for given in said:
             message, ref = talk.place(given)
             if ref is None:
                 moment = self._moment(message)
                 self._leave(talk, moment)
-                talk.session = talk.session or self._begin(talk, moment, said[-1].time)
-                ref = talk.learn(talk.session.id, talk.session.add(message, moment))
+                session = talk.session = talk.session or self._begin(talk, moment, said[-1].time)
+                message = replace(message, block=f"m{session.next}")
+                text = written.render_message(message, session.newline)
+                session.text += text
+                session.size += len(text.encode("utf-8", "replace"))
+                session.next, session.last = session.next + 1, max(session.last, moment)
+                ref = talk.learn(session.id, message)
                 new.append(ref)
             refs.append(ref)
         self._flush(talk)
-        session = talk.session
-        last = refs[-1].session if refs else session.id if session else ""
-        segment = session.segment if session and session.id == last else 1
+        last = refs[-1].session if refs else talk.session.id if talk.session else ""
+        segment = self.read(agent, last).segment if last else 1
         return Logged(last, segment, tuple(refs), tuple(new))
 
     def _begin(self, talk: Talk, moment: datetime, ended: str) -> OpenSession:
         """Begin a session; its number was never used before. One imported has `ended`."""
-        day, agent = moment.date().isoformat(), talk.meta.agent
+        day, agent, is_import = moment.date().isoformat(), talk.meta.agent, bool(talk.meta.source)
         session = f"{day}_{files.numbers_used(self._paths, agent)[day] + 1:03d}"
-        ended = ended if talk.meta.source else ""
-        head = render_header(replace(talk.meta, id=session, started=iso(moment), ended=ended))
-        path, why = (
-            self._paths.session(agent, session),
-            "an import" if ended else "a session begins",
-        )
+        meta = replace(talk.meta, id=session, started=iso(moment), ended=ended if is_import else "")
+        head = written.render_header(replace(meta, device=self._listeners.device))
+        path, why = self._paths.session(agent, session), "an import" if is_import else BEGINS
         if not self._gate.save(path, lambda file: None if file else head, talk.caller, why):
-            raise WriteConflict(f"{path} came up a moment ago.", hint="Try again.")
-        return OpenSession(session, path, moment)
+            raise errors.WriteConflict(f"{path} came up a moment ago.", hint="Try again.")
+        return OpenSession(session, moment)
 
     def _flush(self, talk: Talk) -> None:
         """Write down what the open session has not written yet."""
         if talk.session and talk.session.text:
-            self._gate.append(talk.session.path, talk.session.text)
+            path = self._paths.session(talk.meta.agent, talk.session.id)
+            self._gate.append(path, talk.session.text)
             talk.session.text = ""
 
 
-def _mended(file: FileText | None) -> str:
-    """Return a session's text without what a crash left half-written at its end."""
-    if file is None:
-        raise NotFound("The open session was deleted a moment ago.", hint="Log it again.")
-    before, blank, last = file.text.rpartition(file.newline * 2)
-    if blank and _TORN.match(last):
-        return before + blank
-    return file.text.rstrip("\r\n") + file.newline * 2
+def _with_blank(file: FileText | None) -> str | None:
+    """Return a session's text with a blank line after what a crash left at its end."""
+    return file.text.rstrip("\r\n") + file.newline * 2 if file else None

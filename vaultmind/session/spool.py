@@ -12,10 +12,6 @@ import os
 import time
 from contextlib import suppress
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 NAME = "hooks.jsonl"
 MAX_BYTES = 2_000_000
 """What happens once so much waits is not made up for."""
@@ -23,20 +19,18 @@ _taken: set[str] = set()
 """Files that this process sees to; those of a daemon that was killed are taken again."""
 
 
-def leave(state_dir: str, event: dict[str, Any]) -> None:
+def leave(state_dir: str, event: dict[str, object]) -> None:
     """Leave an event of a conversation, {agent, session_id, ...}. Raises OSError."""
     os.makedirs(state_dir, mode=0o700, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     descriptor = os.open(os.path.join(state_dir, NAME), flags, 0o600)
-    try:
+    with os.fdopen(descriptor, "ab") as file:
         if os.fstat(descriptor).st_size < MAX_BYTES:
-            os.write(descriptor, json.dumps(event).encode() + b"\n")
-    finally:
-        os.close(descriptor)
+            file.write(json.dumps(event).encode() + b"\n")
 
 
-def take(state_dir: str) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the events that wait, oldest first, by the file to `drop` once they are seen to."""
+def take(state_dir: str) -> list[tuple[str, list[dict[str, object]]]]:
+    """Return the events that wait, oldest first, by the file to remove once they are seen to."""
     path = os.path.join(state_dir, NAME)
     with suppress(FileNotFoundError):  # a hook that appends meanwhile begins another
         os.replace(path, f"{path}.{time.time_ns()}")
@@ -47,13 +41,7 @@ def take(state_dir: str) -> list[tuple[str, list[dict[str, Any]]]]:
     return [(file, events(file)) for file in files]
 
 
-def drop(path: str) -> None:
-    """Drop a file whose events were seen to."""
-    with suppress(OSError):
-        os.unlink(path)
-
-
-def events(path: str) -> list[dict[str, Any]]:
+def events(path: str) -> list[dict[str, object]]:
     """Return the events that a file holds; a line that was cut off holds none."""
     found = []
     with suppress(OSError), open(path, "rb") as file:

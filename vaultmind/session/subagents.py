@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref
-from vaultmind.memory.forget.taking import Wanted
-from vaultmind.memory.match import says
+from vaultmind.memory.match import Wanted, says
 from vaultmind.plural import counted
 from vaultmind.redact import mask
 from vaultmind.session.parts import NO_ROOM, Dropped, Part
@@ -111,10 +110,8 @@ class RunLines:
 
 def _newest_first(paths: VaultPaths, task: str) -> Iterator[RunMessage]:
     """Yield the messages of a task's files, or of all tasks' (`*`)."""
-    folder, reader = (
-        paths.root / paths.memory_dir / "conversations",
-        VaultReader(paths, MAX_FILE_BYTES),
-    )
+    folder = paths.root / paths.memory_dir / "conversations"
+    reader = VaultReader(paths, MAX_FILE_BYTES)
     for path in sorted(folder.glob(f"{FOLDER}{task}/*.jsonl"), reverse=True):
         file = path.relative_to(paths.root).as_posix()
         with suppress(VaultMindError):

@@ -8,16 +8,15 @@ What somebody asked so stays in the session's file and gets into no summary, fac
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 from vaultmind.language.reader import POINTS, Intent, intent_of, intents_of
 from vaultmind.language.text import sentences
 from vaultmind.language.words import content
-from vaultmind.types import Message
+from vaultmind.types import Message, MessageRef
 
-Understand = Callable[[str], Intent]
 REACH = 6
 """The user's messages before a wish that it may mean."""
 AHEAD = 0.95
@@ -30,50 +29,45 @@ _OF_A_MACHINE = re.compile(
 """No person calls themselves the user."""
 
 
-def unkept(
-    messages: Sequence[Message], understand: Understand | None = None, least: float = 0.0
-) -> dict[int, int]:
+def unkept(messages: Sequence[Message], least: float = 0.0) -> dict[int, int]:
     """Return which messages were asked not to be kept, each with the one that asks, by number.
 
-    `messages` are those of a conversation in their order; `understand` knows the person's own
-    phrases; `least` is how sure a reading must be.
+    `messages` are those of a conversation in their order; `least` is how sure a reading must be.
     """
-    hear = understand or intent_of
-    spoken = [
-        at
-        for at, one in enumerate(messages)
-        if one.role in ("user", "assistant") and not one.erased
-    ]
+    talk = ("user", "assistant")
+    spoken = [at for at, one in enumerate(messages) if one.role in talk and not one.erased]
     users = [at for at in spoken if messages[at].role == "user"]
-    intents_of([messages[at].text for at in users])  # read together: `hear` finds them read
-    intents = {at: _wish(messages[at].text, hear) for at in users}
+    intents_of([messages[at].text for at in users])  # read together, and kept as read
     found: dict[int, int] = {}
     ahead: int | None = None
     for place, at in enumerate(users):
-        intent = intents[at]
-        if intent.intent != "skip" or intent.confidence < least:
-            if intent.intent == "remember":
-                ahead = None
-            elif ahead is not None:
-                found.setdefault(at, ahead)
-            continue
-        back = "before" in intent.scopes and intent.scopes[0] != "after"
-        earlier = _spoken_of(messages, users[:place], at) if back else ()
-        for said in earlier:
-            found.setdefault(said, at)
-        if "this" in intent.scopes or not earlier:
-            found.setdefault(at, at)
-        if intent.scopes[:1] == ("after",) and intent.confidence >= AHEAD:
-            ahead = at
+        intent = _wish(messages[at].text)
+        if intent.intent == "skip" and intent.confidence >= least:
+            back = "before" in intent.scopes and intent.scopes[0] != "after"
+            earlier = _spoken_of(messages, users[:place], at) if back else ()
+            for said in (*earlier, *([at] if "this" in intent.scopes or not earlier else [])):
+                found.setdefault(said, at)
+            if intent.scopes[:1] == ("after",) and intent.confidence >= AHEAD:
+                ahead = at
+        elif intent.intent == "remember":
+            ahead = None
+        elif ahead is not None:
+            found.setdefault(at, ahead)
     for at, asker in list(found.items()):
         found.update((n, asker) for n in _echoes(messages, spoken, at) if n not in found)
     return found
 
 
-def keeping(messages: Sequence[Message], understand: Understand | None = None) -> Sequence[Message]:
+def keeping(messages: Sequence[Message]) -> Sequence[Message]:
     """Return messages with nothing in those that were asked not to be kept."""
-    gone = unkept(messages, understand)
+    gone = unkept(messages)
     return [replace(one, text="") if at in gone else one for at, one in enumerate(messages)]
+
+
+def refs_of(agent: str, session: str, messages: Iterable[Message]) -> list[MessageRef]:
+    """Return where messages stand that are to be hidden; requests, which are no talk, aside."""
+    placed = (one for one in messages if one.block and not one.asked)
+    return [MessageRef(agent, session, one.block, one.id) for one in placed]
 
 
 def orders_memory(sentence: str) -> bool:
@@ -84,13 +78,13 @@ def orders_memory(sentence: str) -> bool:
     return bool(_OF_A_MACHINE.search(sentence)) and intent_of(sentence).intent == "remember"
 
 
-def _wish(text: str, hear: Understand) -> Intent:
+def _wish(text: str) -> Intent:
     """Return what a message asks; one that only points back in its first sentence means that."""
-    intent, said = hear(text), sentences(text)
+    intent, said = intent_of(text), sentences(text)
     begun = text[said[0].start : said[0].end] if len(said) > 1 else ""
     if not begun or len(begun.split()) > POINTS:
         return intent
-    first = hear(begun)
+    first = intent_of(begun)
     return first if first.intent == "skip" and first.scopes == ("before",) else intent
 
 

@@ -7,32 +7,36 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, get_args
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.index.when import without_stale_dates
+from vaultmind.index.when import spans, without_stale_dates
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import facts_in, sentences
+from vaultmind.language.words import NEGATIONS, SOFT, Word, content, fold
 from vaultmind.memory.audit import newest_first
-from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.contradictions import denies
+from vaultmind.memory.brain import own_paragraphs, parse_brain
+from vaultmind.memory.contradictions import denies, is_count, superseded
+from vaultmind.memory.contradictions import told as dated
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.match import NEAREST, asked_about, share_of
-from vaultmind.memory.wording import FALLBACK, phrase, told
+from vaultmind.memory.match import NEAREST, asked_about, is_among, share_of
+from vaultmind.memory.wording import phrase, section_of, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.session.log import SessionLog
-from vaultmind.session.meant import WORD, Near, corrected, recalled
-from vaultmind.session.unkept import unkept
-from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome
+from vaultmind.session.sentences import names_in
+from vaultmind.session.unkept import refs_of, unkept
+from vaultmind.types import Caller, Fact, Hit, Kind, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
+from vaultmind.vault.parts import bullets
 
 NEWEST, LOOKED_BACK = 6, 40
 """Sessions, the newest first, in which a message is looked for by its id; messages that a wish not
@@ -54,6 +58,17 @@ _LISTED = re.compile(
     re.I,
 )
 """Asks for one fact of a list, and for nothing else: "delete the first one"."""
+SHORT = 4
+"""Words of "no, it's on Thursday", which gives but another value."""
+SURE, MEANT = 0.45, 0.6
+"""Score from which a note, and a fact, answer a question by their meaning."""
+ME = {"me", "myself", "mnie", "mną", "mi", "mój", "moja", "moje", "moim", "меня", "мне", "мной",
+      "mich"}  # fmt: skip
+"""Words of a recall that mean everything about the person."""
+Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
+"""Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
+WORD = re.compile(r"\w+(?:[-'’:.,/]\w+)*")
+_SELF = {"i", "i'm", "i've", "im", "ja", "я", "ich", "je", "yo"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +94,10 @@ class Spoken:
     ref: MessageRef | None = None
     """Where the message is written down already, other than as a request."""
     done: bool = False
+
+    def answer(self, message: str, outcome: Outcome | None = None) -> Heard:
+        """Return an answer to the request; by itself it changes nothing."""
+        return Heard(self.intent, message, outcome or Outcome("unchanged", self.target))
 
     @property
     def to(self) -> str:
@@ -116,52 +135,48 @@ class Voice:
     clock: Clock
     idle_minutes: float
     near: Near = lambda agent, words, caller, kind: ()
-    _locks: defaultdict[str, threading.RLock] = field(
-        default_factory=lambda: defaultdict(threading.RLock)
-    )
+    _lock: threading.RLock = field(default_factory=threading.RLock)
     _focus: dict[str, Focus] = field(default_factory=dict)
 
     def hear(self, caller: Caller, target: str, utterance: str, message_id: str = "") -> Heard:
         """Do what a message asks for, each request in it in turn. With an id it acts once."""
         whole = Spoken(caller, target, utterance, id=message_id)
-        with self._locks[whole.to]:
-            ref, done = self._find(whole) if message_id else (None, False)
-            heard = []
-            for words in self.words.parted(utterance):
-                intent = self._understood(caller, target, words)
-                to = intent.target or target
-                one = replace(whole, words=words, intent=intent, target=to, ref=ref, done=done)
-                heard.append(self._do(one))
-        return _together(heard)
+        with self._lock:
+            whole = self._found(whole) if message_id else whole
+            parts = self.words.parted(utterance)
+            return _together([self._do(self._understood(whole, words)) for words in parts])
+
+    def _understood(self, whole: Spoken, words: str) -> Spoken:
+        """Return one request of a message: an agent hidden from the caller is no agent to it."""
+        intent = self.words.understand(words)
+        if intent.target and not self._sees(whole.caller, intent.target):
+            intent = self.words.understand(words, naming=False)
+        return replace(whole, words=words, intent=intent, target=intent.target or whole.target)
 
     def _do(self, spoken: Spoken) -> Heard:
-        intent = spoken.intent
-        reads = {"skip": self._skip, "recall": self._recall, "show_memory": self._recall}
-        writes = {
-            "remember": self._remember if intent.payload else None,
+        """Do or answer what is asked; what was done before is only told."""
+        changes = {
+            "remember": self._remember,
             "correct": self._correct,
             "forget_topic": self._forget,
             "forget_that": self._forget_that,
         }
-        act = self._pointed(spoken) or writes.get(intent.intent)
-        if act and spoken.done:
-            message = phrase(intent.lang, "again")
+        reads = {"skip": self._skip, "recall": self._recall, "show_memory": self._recall}
+        intent, chosen = spoken.intent, self._chosen(spoken)
+        is_empty = intent.intent == "remember" and not intent.payload
+        name = "none" if is_empty else intent.intent
+        if spoken.done and (chosen or name in changes):
             path = self.reader.paths.brain(spoken.target)
-            outcome = Outcome("unchanged", spoken.target, path=path, message=message)
-            return Heard(intent, message, outcome)
-        return (act or reads.get(intent.intent, self._nothing))(spoken)
+            again = Outcome("unchanged", spoken.target, path=path)
+            return spoken.answer(phrase(intent.lang, "again"), again)
+        if chosen:
+            return self._forget_all(spoken, chosen)
+        return (changes | reads).get(name, self._nothing)(spoken)
 
     def _nothing(self, spoken: Spoken) -> Heard:
         self._focus.pop(spoken.ear, None)
-        lang, outcome = spoken.intent.lang, Outcome("unchanged", spoken.target)
-        return Heard(Intent(lang=lang), phrase(lang or FALLBACK, "none"), outcome)
-
-    def _understood(self, caller: Caller, target: str, words: str) -> Intent:
-        """Return what a caller's sentence asks for: an agent hidden from it is no agent to it."""
-        intent = self.words.understand(words)
-        if not intent.target or self._sees(caller, intent.target):
-            return intent
-        return self.words.understand(words, naming=False)
+        lang = spoken.intent.lang
+        return replace(spoken, intent=Intent(lang=lang)).answer(phrase(lang, "none"))
 
     # --- what was spoken of ---------------------------------------------------------------
 
@@ -195,22 +210,16 @@ class Voice:
             if (fact.block == known.block if known.block else mask(fact.text).text == known.text)
         ]
 
-    def _pointed(self, spoken: Spoken) -> Callable[[Spoken], Heard] | None:
-        """Return what words do that mean something only after what was said last.
-
-        A yes to forgetting several facts, or one of a list.
+    def _chosen(self, spoken: Spoken) -> list[Fact]:
+        """Return what is to be forgotten by words that mean something only after what was said
+        last: a yes to forgetting several facts, or one of a list.
         """
         words, that = spoken.words.strip(), self._that(spoken)
-        if not that:
-            return None
-        if self._focus[spoken.ear].offered and _YES.fullmatch(words):
-            return partial(self._forget_all, facts=that)
-        listed = _LISTED.fullmatch(words)
-        if listed and len(that) > 1:
-            last = len(listed.groups())
-            at = -1 if listed.lastindex == last else (listed.lastindex or 1) - 1
-            return partial(self._forget_all, facts=that[at:][:1]) if that[at:] else None
-        return None
+        if that and self._focus[spoken.ear].offered and _YES.fullmatch(words):
+            return that
+        listed = _LISTED.fullmatch(words) if len(that) > 1 else None
+        place = listed.lastindex if listed else None
+        return (that[-1:] if place == _LISTED.groups else that[place - 1 : place]) if place else []
 
     def _sees(self, caller: Caller, agent: str) -> bool:
         return self.shows(self.reader.paths.brain(agent), caller)
@@ -242,10 +251,9 @@ class Voice:
         Where a fact would lose what the correction is not about, nothing changes.
         """
         intent, that = spoken.intent, self._that(spoken)
+        asked, facts = intent.old or intent.payload, self._facts(spoken.caller, spoken.target)
         last = that[0] if len(that) == 1 else None
-        facts = self._facts(spoken.caller, spoken.target)
         fact, new = corrected(facts, last, spoken.words, intent.old, intent.payload)
-        asked = intent.old or intent.payload
         if fact and new:
             new = without_stale_dates(new, fact.text)
             return self._write(spoken, "replace", new, old=_name(fact), asked=asked)
@@ -262,18 +270,16 @@ class Voice:
 
         "Everything about" several facts is forgotten after a yes.
         """
-        text, lang = spoken.intent.payload, spoken.intent.lang
-        facts = self._facts(spoken.caller, spoken.target)
-        is_all = bool(_ALL.search(spoken.words))
-        several = [facts[at] for at in asked_about(facts, text)] if is_all else []
-        if len(several) > 1:
-            self.note_shown(spoken.caller, spoken.target, several, offered=True)
-            return self._ask_which(spoken, phrase(lang, "forget_all", count=len(several)), several)
+        text, facts = spoken.intent.payload, self._facts(spoken.caller, spoken.target)
+        meant = [facts[at] for at in asked_about(facts, text)]
+        if len(meant) > 1 and _ALL.search(spoken.words):
+            self.note_shown(spoken.caller, spoken.target, meant, offered=True)
+            question = phrase(spoken.intent.lang, "forget_all", count=len(meant))
+            return self._ask_which(spoken, question, meant)
         heard = self._write(spoken, "forget", text)
         not_found = heard.outcome.outcome == "not_found" and not heard.outcome.fact
-        said = [facts[at] for at in asked_about(facts, text)] if not_found else []
-        if len(said) == 1 and denies(said[0].text) == denies(text):
-            return self._write(spoken, "forget", _name(said[0]), asked=text)
+        if not_found and len(meant) == 1 and denies(meant[0].text) == denies(text):
+            return self._write(spoken, "forget", _name(meant[0]), asked=text)
         offered = heard.outcome.nearest  # which of them is meant may be said next
         near = [fact for one in offered for fact in facts if _shown([fact]) == (one,)]
         if near:
@@ -282,15 +288,14 @@ class Voice:
 
     def _forget_that(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        that = self._that(spoken)
-        if len(that) == 1:
-            return self._forget_all(spoken, that)
-        return self._ask_which(spoken, phrase(spoken.intent.lang, "nothing_last"), that)
+        that, question = self._that(spoken), phrase(spoken.intent.lang, "nothing_last")
+        one = len(that) == 1
+        return self._forget_all(spoken, that) if one else self._ask_which(spoken, question, that)
 
     def _ask_which(self, spoken: Spoken, question: str, facts: Sequence[Fact]) -> Heard:
-        outcome = Outcome("not_found", spoken.target, nearest=_shown(facts))
-        lines = [question, *(f"- {one}" for one in outcome.nearest)]
-        return Heard(spoken.intent, "\n".join(lines), outcome)
+        nearest = _shown(facts)
+        lines = [question, *(f"- {one}" for one in nearest)]
+        return spoken.answer("\n".join(lines), Outcome("not_found", spoken.target, nearest=nearest))
 
     def _forget_all(self, spoken: Spoken, facts: Sequence[Fact]) -> Heard:
         """Forget facts of what was spoken of last."""
@@ -305,7 +310,7 @@ class Voice:
         outcome = Outcome("unchanged", target, path=files[0])
         if not self._sees(spoken.caller, target):
             message = phrase(intent.lang, "may_not_read", agent=target)
-            return Heard(intent, message, replace(outcome, outcome="denied"))
+            return spoken.answer(message, replace(outcome, outcome="denied"))
         brain, archive = (mask(read_text(reader, one)[0]).text for one in files)
         asked = intent.payload if intent.intent == "recall" else ""
         known = recalled(brain, archive, asked, partial(self.near, target, asked, spoken.caller))
@@ -319,60 +324,56 @@ class Voice:
         What says it itself, means itself; a bare "don't keep that" means what was said before it,
         and takes back the fact that was just written of that.
         """
-        ref, opened = spoken.ref, self.sessions.open_session
-        session = ref.session if ref else opened(spoken.to, spoken.caller.conversation)
-        session = session or opened(spoken.to)
-        said = self._messages(spoken.to, session)[-LOOKED_BACK:] if session else []
+        ref, to, lang = spoken.ref, spoken.to, spoken.intent.lang
+        open_session = self.sessions.open_session
+        session = ref.session if ref else open_session(to, spoken.caller.conversation)
+        session = session or open_session(to)
+        said = self._messages(to, session)[-LOOKED_BACK:] if session else []
         own = [n for n, one in enumerate(said) if ref and one.block == ref.block]
         said = said[: own[0] + 1] if own else [*said, Message("user", spoken.words, "")]
         at = len(said) - 1
-        gone = unkept(said, self.words.understand) | {at: at}
-        meant = [said[n] for n, asker in gone.items() if asker == at and said[n].block]
-        refs = [MessageRef(spoken.to, session, one.block, one.id) for one in meant if not one.asked]
-        message, that, taken = phrase(spoken.intent.lang, "skip"), self._that(spoken), None
-        source = that[0].evidence if len(that) == 1 else None
+        gone = unkept(said) | {at: at}
+        meant = [said[n] for n, asker in gone.items() if asker == at]
+        refs = refs_of(to, session, meant)
+        that, message = self._that(spoken), phrase(lang, "skip")
+        source, taken = that[0].evidence if len(that) == 1 else None, None
         if source and source.session == session and source.block in {one.block for one in meant}:
             taken = self._forget_all(spoken, that)
             if taken.outcome.outcome != "written":
                 return taken
-        hidden = self.gate.hide(spoken.to, refs, spoken.caller) if refs else 0
+        hidden = self.gate.hide(to, refs, spoken.caller) if refs else 0
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
         outcome = Outcome("written" if hidden else "unchanged", spoken.target)
         if not refs and spoken.intent.scopes != ("this",):
-            outcome = Outcome("not_found", spoken.target)
-            message = phrase(spoken.intent.lang, "nothing_to_skip")
-        return Heard(spoken.intent, message, replace(outcome, hidden_messages=hidden))
+            message, outcome = phrase(lang, "nothing_to_skip"), Outcome("not_found", spoken.target)
+        return spoken.answer(message, replace(outcome, hidden_messages=hidden))
 
     # --- what is written down already -------------------------------------------------------
 
-    def _find(self, spoken: Spoken) -> tuple[MessageRef | None, bool]:
-        """Return the user's message of an id that says nearly the same, and whether it was done.
+    def _found(self, spoken: Spoken) -> Spoken:
+        """Return a request with the user's message of its id that says nearly the same, and whether
+        it was done.
 
         The audit tells of a captured message, so that a restart forgets nothing.
         """
         paths = self.reader.paths
         for session in reversed(session_ids(paths, spoken.to)[-NEWEST:]):
-            for message in self._messages(spoken.to, session):
-                base, _, number = message.id.rpartition(":")
-                named = spoken.id in (message.id, base if number.isdecimal() else message.id)
-                same = share_of(message.text, spoken.words) >= SAME_SHARE
-                if not (named and same and message.role == "user"):
-                    continue
-                if message.asked:
-                    return None, True
-                name = f"{paths.session(spoken.to, session).removesuffix('.md')}#^{message.block}"
-                lines = newest_first(paths, {spoken.target, spoken.to}, get_args(Op))
-                done = any(one.evidence == name and one.outcome == "written" for one in lines)
-                return MessageRef(spoken.to, session, message.block, message.id), done
-        return None, False
+            for one in self._messages(spoken.to, session):
+                base, _, number = one.id.rpartition(":")
+                named = spoken.id in (one.id, base if number.isdecimal() else one.id)
+                if named and one.role == "user" and share_of(one.text, spoken.words) >= SAME_SHARE:
+                    ref = MessageRef(spoken.to, session, one.block, one.id)
+                    lines = newest_first(paths, {spoken.target, spoken.to}, get_args(Op))
+                    evident = (paths.link(ref), "written")
+                    done = any((line.evidence, line.outcome) == evident for line in lines)
+                    return replace(spoken, ref=ref, done=done or bool(one.asked))
+        return spoken
 
     def _messages(self, agent: str, session: str) -> list[Message]:
-        try:
-            placed = self.sessions.read(agent, session).messages
-        except (NotFound, UnreadableNote):
-            return []
-        return [one.message for one in placed]
+        with suppress(NotFound, UnreadableNote):
+            return [one.message for one in self.sessions.read(agent, session).messages]
+        return []
 
 
 def _together(heard: Sequence[Heard]) -> Heard:
@@ -394,3 +395,197 @@ def _stands_alone(text: str) -> bool:
 
 def _shown(facts: Sequence[Fact]) -> tuple[str, ...]:
     return tuple(mask(fact.text).text for fact in facts)
+
+
+# --- what is to be corrected ----------------------------------------------------------------
+
+
+def corrected(
+    facts: Sequence[Fact], that: Fact | None, said: str, old: str, new: str
+) -> tuple[Fact | None, str]:
+    """Return the fact to replace and its new text; no text where that is not certain.
+
+    `said` is the whole sentence, `old` what is wrong in it (may be empty), `new` what is right.
+    The new words are laid over each fact, else put in the place of the old ones, else they are
+    another value in `that`, the fact touched last. Without a fact the new words are one.
+    """
+    there = [fact for fact in facts if not old or _span(fact.text, old)]
+    if not there:
+        return None, new
+    made = [(fact, _laid_over(fact.text, new) or _put(fact.text, said, old, new)) for fact in there]
+    certain = [one for one in made if one[1]]
+    certain = [one for one in certain if one[0] == that] or certain
+    if len(certain) == 1:
+        return certain[0]
+    if old or certain:
+        return there[0] if len(there) == 1 else None, ""
+    text = other_value(that.text, new) if that else ""
+    return (that, text) if text else (None, new)
+
+
+def other_value(text: str, new: str) -> str:
+    """Return a fact with its one time, number or name replaced: "No, it's the 5th"."""
+    if len(WORD.findall(new)) > SHORT:
+        return ""
+    for values in (_times, re.compile(r"\d[\w:.,/-]*\w|\d").findall, _names):
+        mine, theirs = values(text), values(new)
+        if len(mine) == len(theirs) == 1:
+            return text.replace(mine[0], theirs[0], 1)
+    return ""
+
+
+def _times(text: str) -> list[str]:
+    return [one.text for one in spans(text, "", datetime(2026, 1, 1))]
+
+
+def _names(text: str) -> list[str]:
+    """Return the names in a text; none where its first word may be another one."""
+    first = WORD.match(text)
+    return [*names_in(text)] if first and not content(first.group()) else []
+
+
+def _laid_over(text: str, new: str) -> str:
+    """Return a fact with the one run of its words replaced that new words say otherwise.
+
+    It must come after words that both say, and that tell something, or be a number; what the new
+    words do not speak of stays.
+    """
+    ours, theirs = list(WORD.finditer(text)), list(WORD.finditer(new))
+    said, given = ([fold(one.group()) for one in words] for words in (ours, theirs))
+    runs = SequenceMatcher(None, said, given, autojunk=False).get_opcodes()
+    changes = [at for at, run in enumerate(runs) if run[0] in ("replace", "insert")]
+    if len(changes) != 1 or not changes[0]:
+        return ""
+    at = changes[0]
+    _, start, end, begin, stop = runs[at]
+    before = runs[at - 1]
+    counts = all(is_count(one.group()) for one in (*ours[start:end], *theirs[begin:stop]))
+    leads = before[0] == "equal" and content(" ".join(said[before[1] : before[2]]))
+    many = stop - begin
+    fits = many == end - start or (many < end - start and at == len(runs) - 1)
+    if not fits or not (counts or leads):
+        return ""
+    return _replaced(
+        text, ours[start : start + many], new[theirs[begin].start() : theirs[stop - 1].end()]
+    )
+
+
+def _put(text: str, said: str, old: str, new: str) -> str:
+    """Return a fact with the new words in the place of the old; empty where that is not certain."""
+    span = _span(text, old)
+    if not span or _is_anothers(text, said, old, new):
+        return ""
+    if counts := is_count(old):  # "4 cats", for what is counted may be another
+        new += re.split(r"[,;.!?]", said[said.find(new) + len(new) :])[0].rstrip()
+    words = list(WORD.finditer(text))
+    telling = [one for one in WORD.finditer(new) if content(one.group())]
+    rest = content(text[: words[span[0]].start()] + text[words[span[1] - 1].end() :])
+    longer = len(telling) - (span[1] - span[0])
+    if not telling or not rest or longer > 1 or (counts and longer):
+        return ""
+    if any(word.same(one) for word in content(new) for one in rest):
+        return ""
+    return _replaced(text, words[slice(*span)], new[telling[0].start() : telling[-1].end()])
+
+
+def _is_anothers(text: str, said: str, old: str, new: str) -> bool:
+    """Tell whether a correction speaks of somebody or something that a fact does not."""
+    head, _, tail = said.partition(",")
+    told = tail if len(head.split()) < SHORT else said  # "No," and "That's wrong,"
+    known = content(f"{text} {old} {new}")
+    if any(not is_among(one, known) for one in content(told) if one.folded not in SOFT | NEGATIONS):
+        return True
+    first = content(WORD.findall(text)[0])
+    speaks_of_self = any(fold(one) in _SELF for one in WORD.findall(said))
+    return bool(speaks_of_self and first and not is_among(first[0], content(said)))
+
+
+def _span(text: str, old: str) -> tuple[int, int] | None:
+    """Return which words of a fact, from one to before another, say the old words in any form."""
+    words = [content(word) for word in WORD.findall(text)]
+    wanted = [content(word) for word in WORD.findall(old)]
+    while wanted and not wanted[0]:
+        del wanted[0]  # a preposition in front, which the fact may lack
+    starts = range(len(words) - len(wanted) + 1) if wanted else ()
+    found = [
+        (start, start + len(wanted))
+        for start in starts
+        if all(map(_same, words[start : start + len(wanted)], wanted))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _same(ones: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
+    return len(ones) == len(others) and all(map(Word.same, ones, others))
+
+
+def _replaced(text: str, wrong: Sequence[re.Match[str]], right: str) -> str:
+    return f"{text[: wrong[0].start()]}{right}{text[wrong[-1].end() :]}"
+
+
+# --- what is known --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An answer to what is known."""
+
+    facts: tuple[Fact, ...] = ()
+    lines: tuple[str, ...] = ()
+    """The facts with their days, what the person typed beside them, else notes."""
+    names: tuple[str, ...] = ("known",)
+    """The names of what to say before them."""
+
+
+def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
+    """Return what brain, archive and, where they say nothing, the notes say about some words.
+
+    Facts that hold the words; else those that mean the same; else the closest, as no more. `near`
+    finds what is near in meaning, of a kind. Of facts that exclude each other the newer is told.
+    """
+    words = words.strip(" ?!.").lower()
+    facts, typed = parse_brain(brain).all(), _typed(brain, "")
+    if words and words not in ME:
+        known = (*parse_brain(archive).all(), *facts)  # of one day the later in the list is newer
+        facts, typed = tuple(known[at] for at in asked_about(known, words)), _typed(brain, words)
+        if not facts and not typed:
+            return _near(known, words, near)
+    return _told(facts, typed) if facts or typed else Known(names=("nothing_known",))
+
+
+def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
+    """Return facts that mean some words, notes that hold or mean them, or else what is closest."""
+    asked = [word for word in content(words) if word.folded not in SOFT]
+    by_block = {fact.block or fact.text: fact for fact in facts}
+    found = [
+        (hit.score, fact)
+        for hit in near("fact")
+        if (fact := by_block.get(hit.anchor.removeprefix("#^")) or by_block.get(hit.text))
+    ]
+    if sure := [fact for score, fact in found if score >= MEANT]:
+        return _told(sure, ())
+
+    def says(note: Hit) -> bool:
+        said = content(note.text)
+        return bool(asked) and all(any(map(word.same, said)) for word in asked)
+
+    if notes := [one for one in near("note") if one.score >= SURE or says(one)]:
+        return Known(lines=tuple(f"{one.path}: {one.text}" for one in notes[:NEAREST]))
+    names = ("nothing_known", "nearest") if found else ("nothing_known",)
+    return replace(_told([fact for _, fact in found[:NEAREST]], ()), names=names)
+
+
+def _told(facts: Sequence[Fact], typed: Sequence[str]) -> Known:
+    """Return facts with their days, without those that a newer one contradicts."""
+    old = superseded([(fact.text, fact.written) for fact in facts])
+    kept = tuple(fact for at, fact in enumerate(facts) if at not in old)
+    texts = {fact.text for fact in facts}
+    return Known(kept, (*map(dated, kept), *(one for one in typed if one not in texts)))
+
+
+def _typed(brain: str, words: str) -> list[str]:
+    """Return what a person typed that is about some words, by its own or by its heading."""
+    pieces = own_paragraphs(brain)
+    pieces += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
+    about = [Fact(f"{title}: {text}", None) for title, text in pieces]
+    return [pieces[at][1] for at in (asked_about(about, words) if words else range(len(pieces)))]

@@ -20,6 +20,7 @@ Newline = Literal["\n", "\r\n"]
 
 OPEN_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """No symlink is followed, and a named pipe called `x.md` does not block."""
+_NO_TEXT = re.compile("[\0\udc80-\udcff]")
 TEMP_PREFIX = ".vaultmind-"
 """Dot names are skipped by Obsidian, by most sync programs and by our own scan."""
 
@@ -69,9 +70,10 @@ class VaultReader:
         return decode(relative, raw, stamp)
 
     def read_broken(self, relative: str) -> str:
-        """Return a file's text with NUL for each byte that is not UTF-8. Raises as `read`."""
+        """Return a file's lines of text, empty for each that is none. Raises as `read`."""
         raw, _ = read_bytes(self.paths.absolute(relative), self, relative)
-        return re.sub("[\udc80-\udcff]", "\0", raw.decode("utf-8-sig", "surrogateescape"))
+        lines = raw.decode("utf-8-sig", "surrogateescape").split("\n")
+        return "\n".join("" if _NO_TEXT.search(line) else line for line in lines)
 
     def stat(self, relative: str) -> FileStat | None:
         """Return a regular file's stamp; None when there is none. Raises PathRefused."""

@@ -1,9 +1,13 @@
-"""Erasing: everything that says a thing is taken out of every file and index, then looked for.
+r"""Erasing: everything that says a thing is taken out of every file and index, then looked for.
 
 In the order: messages, summaries, runs, suggestions, copies, audit texts, facts, then logs and the
 index. What the rest is found by goes last, so that an erasure which was killed in the middle is
 finished by doing it again. The search after it, by text, by meaning and over raw bytes, is the
 answer.
+
+What takes it out of a file is pure, from text to text. A kind of record that comes later adds one
+line where the gate is made:
+`erasables=(*ERASABLES, Erasable("plans", r"agents/.*/plans/.*\.md", without_sentences))`.
 """
 
 from __future__ import annotations
@@ -14,30 +18,37 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaultmind import errors
 from vaultmind.language.words import SOFT, bare, content, fold
-from vaultmind.memory.audit import newest_first, refs_of
-from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.taking import OTHERS, Erasable, Wanted
-from vaultmind.memory.match import find
+from vaultmind.memory.audit import ERASED, newest_first, refs_of
+from vaultmind.memory.brain import cut, parse_brain
+from vaultmind.memory.forget.hiding import without_sources
+from vaultmind.memory.match import Wanted, find
 from vaultmind.plural import counted
 from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
 from vaultmind.types import Caller, MessageRef, Progress
-from vaultmind.vault.files import FileText
+from vaultmind.vault.files import TEMP_PREFIX, FileText, line_span
 from vaultmind.vault.oneline import short
-from vaultmind.vault.parts import COMMENT
-from vaultmind.vault.transcript import parse_session
+from vaultmind.vault.parts import BLOCK_AT_END, COMMENT, MARKER, Part, parts, plain
+from vaultmind.vault.paths import SESSION_ID
+from vaultmind.vault.properties import front_matter, set_property
+from vaultmind.vault.transcript import ERASED_SOURCE, erased_line, parse_session, render_message
 
 if TYPE_CHECKING:
     from vaultmind.memory.gate import Gate
+
+_NAMES = ("agent", "caller", "client", "path", "evidence", "hidden", "shown", "role", "time")
+"""Keys of what is no text."""
+_NAMED_BELOW = r"(?:[ \t]*\r?\n)*[ \t]*\^{}[ \t]*(?:\r?\n|$)"
+
 
 EXCERPT = 90
 """Characters of a text that a preview shows."""
@@ -53,6 +64,181 @@ _UNSEARCHED = frozenset({".git", "node_modules"})
 IN_STATE = "index and log"
 """How the files of the state folder are called among what is found."""
 
+
+Without = Callable[[str, str, Wanted], str]
+"""Returns a file's text without what says what is wanted; takes the text, and its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erasable:
+    """A kind of record."""
+
+    name: str
+    """What it is called in a preview, in the plural: `messages`."""
+    files: str
+    """A pattern of its files' paths, relative to the memory folder; the first kind that fits has
+    a file."""
+    without: Without
+    last: bool = False
+    """Whether it goes after all others: what they are found by stays until they are gone."""
+
+
+# --- any Markdown -------------------------------------------------------------------------
+
+
+def without_sentences(text: str, path: str, wanted: Wanted) -> str:
+    """Return a summary, or any Markdown, without the sentences that say it.
+
+    A paragraph or an item of which nothing is left goes whole, with its block id, and so does
+    one that was hidden for it.
+    """
+    text = without_properties(text, wanted)
+    limit = len(text)
+    for part in reversed(parts(text)):
+        end, meant = part.start + len(part.text), wanted.means(path, part.block)
+        if end <= limit and (meant or wanted.says(part.text)):
+            limit = part.start
+            left = "" if meant else _cut(part.text, wanted)
+            text = text[: part.start] + left + text[end:] if left else _without_part(text, part)
+    return without_lines(text, wanted)
+
+
+def without_lines(text: str, wanted: Wanted, seen: str = "") -> str:
+    """Return a text without lines that say it; `seen` has other lines in the place of some."""
+    pairs = zip(text.split("\n"), (seen or text).split("\n"), strict=True)
+    return "\n".join(line for line, shown in pairs if not wanted.says(shown))
+
+
+def without_properties(text: str, wanted: Wanted) -> str:
+    """Return a text whose front matter does not say it: items of lists go, or the property."""
+    found = front_matter(text)
+    if found is None or found.fault:  # broken front matter: its lines go one by one
+        return text
+    for key, value in found.properties.items():
+        if wanted.says(_said(value)):
+            items = value if isinstance(value, list) else []
+            kept = [str(one) for one in items if not wanted.says(_said(one))]
+            left = [] if wanted.says(_said(kept)) else kept
+            none = ERASED_SOURCE if key == "source" else None
+            with suppress(errors.BadArgument):  # a name that cannot be written
+                text = set_property(text, key, left if isinstance(value, list) else none)
+    return text
+
+
+def _said(value: object) -> str:
+    """Return what a property says, on one line."""
+    if isinstance(value, str):
+        return value
+    return re.sub(r"\\[nrt]", " ", json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _cut(body: str, wanted: Wanted) -> str:
+    """Return a part without the sentences that say it; empty if little stays."""
+    if body[:1] in (">", "|"):
+        left = without_lines(body, wanted)
+    else:
+        mark, named = MARKER.match(body), BLOCK_AT_END.search(body)
+        head, tail = mark.end() if mark else 0, named.start() if named else len(body)
+        said = body[head:tail]
+        for start, end in reversed(wanted.spans(said)):
+            after = said[end:].lstrip()
+            said = said[:start] + after if after else said[:start].rstrip()
+        left = body[:head] + said + body[tail:]
+    shown = without_sources(plain(MARKER.sub("", left, count=1))[0])
+    return left if not wanted.says(left) and any(map(str.isalnum, shown)) else ""
+
+
+def _without_part(text: str, part: Part) -> str:
+    """Return the text without a part's lines, its block id below it, and a second blank line."""
+    first, stop = line_span(text, part.start, part.start + len(part.text))
+    if part.block:
+        below = re.compile(_NAMED_BELOW.format(re.escape(part.block))).match(text, stop)
+        stop = below.end() if below else stop
+    return cut(text, first, stop)
+
+
+# --- kinds of record ----------------------------------------------------------------------
+
+
+def without_messages(text: str, path: str, wanted: Wanted) -> str:
+    """Return a session with a marker in the place of the words of each message that says it.
+
+    The callout with its title, comment and block id stays, all else to the byte; the speaker's
+    name goes where it is what is wanted. So do topics, and lines that are no message.
+    """
+    text = without_properties(text, wanted)
+    for placed in reversed(parse_session(text).messages):
+        one = placed.message
+        if one.text and (wanted.means(path, one.block, one.id) or wanted.says(one.text)):
+            marker = erased_line(wanted.today)
+            text = text[: placed.text_start] + marker + text[placed.text_end :]
+        if one.speaker and wanted.says(one.speaker):
+            title = render_message(replace(one, speaker="")).partition("\n")[0]
+            text = text[: placed.start] + title + text[text.find("\n", placed.start) :]
+    seen = text
+    for placed in reversed(parse_session(text).messages):
+        lines = "\n" * text.count("\n", placed.start, placed.end)
+        seen = seen[: placed.start] + lines + seen[placed.end :]
+    return without_lines(text, wanted, seen)
+
+
+def without_bullets(text: str, path: str, wanted: Wanted) -> str:
+    """Return a brain, or Suggestions.md, without each item that says it, and the lines under it."""
+    for one in reversed(parse_brain(text).facts):
+        if wanted.says(f"{text[one.start : one.end]}\n{one.fact.text}\n{one.fact.quote}"):
+            now = next(it for it in parse_brain(text).facts if it.start == one.start)
+            text = cut(text, now.start, now.tree_end)
+    return without_sentences(text, path, wanted)
+
+
+def without_values(text: str, path: str, wanted: Wanted) -> str:
+    """Return JSON Lines with a marker for each text in them that says it; names stay."""
+
+    def marked(value: Any) -> Any:  # noqa: ANN401
+        if isinstance(value, list):
+            return [marked(one) for one in value]
+        if isinstance(value, dict):
+            return {key: one if key in _NAMES else marked(one) for key, one in value.items()}
+        is_said = isinstance(value, str) and wanted.says(value)
+        return f"{ERASED}{wanted.today})" if is_said else value
+
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        try:
+            value = json.loads(line)
+            new = marked(value)
+        except (ValueError, RecursionError):
+            value, new = line, {"erased": wanted.today} if wanted.says(line) else line
+        if new != value:
+            lines[number] = json.dumps(new, ensure_ascii=False) + "\r" * line.endswith("\r")
+    return "\n".join(lines)
+
+
+def without_all(text: str, path: str, wanted: Wanted) -> str:
+    """Return an empty text for one that says it: it is of no use in part."""
+    return "" if wanted.says(text) or any(map(wanted.says, text.splitlines())) else text
+
+
+_OWN = "agents/[^/]+/memory"
+_TEMP = re.escape(TEMP_PREFIX)
+ERASABLES: tuple[Erasable, ...] = (
+    Erasable("messages", rf"{_OWN}/sessions/{SESSION_ID.pattern}\.md", without_messages),
+    Erasable("summaries", rf"{_OWN}/(summaries/.*|active_context)\.md", without_sentences),
+    Erasable("scheduler runs", r"conversations/.*\.jsonl", without_values),
+    Erasable("suggestions", r"(Suggestions|Overview).*\.md", without_bullets),
+    Erasable("audit texts", rf"{_OWN}/audit-.*\.jsonl", without_values, last=True),
+    Erasable("facts", rf"{_OWN}/brain(_archive)?\.md", without_bullets, last=True),
+)
+OTHERS = (
+    Erasable("leftovers", rf"{_OWN}/(.*/)?{_TEMP}[^/]*", without_all),
+    Erasable("copies", rf"{_OWN}/.*(\.(md|txt)|\.damaged-.*)", without_sentences),
+    Erasable("copies", rf"{_OWN}/(?!(.*/)?tombstones-).*\.jsonl", without_values),
+)
+"""What no other kind claims: conflict copies of a sync, files that a person put there, and what
+writes that were cut short left behind."""
+
+
+# --- an erasure ---------------------------------------------------------------------------
 
 Outcome = Literal["found", "erased", "partial", "not_found"]
 
@@ -88,14 +274,8 @@ class Erased:
     """Passages that mean nearly the same, in other words; `why` is the cosine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A file, and what is to be taken out of it."""
-
-    kind: Erasable
-    path: str
-    taken: tuple[tuple[str, str], ...]
-    """Where each place stands (`line 12`), and its text."""
+Item = tuple[Erasable, str, tuple[tuple[str, str], ...]]
+"""A kind of record, a file of it, and each place that is to be taken out: `line 12`, its text."""
 
 
 class Erasing:
@@ -133,44 +313,39 @@ class Erasing:
                 )
             index.begin()
             left = dict[str, Place]()
-            for number, item in enumerate(items):
-                report(Progress(number, len(items), item.kind.name))
+            for number, (kind, path, _) in enumerate(items):
+                report(Progress(number, len(items), kind.name))
                 try:
-                    self._take(item, wanted)
+                    self._take(kind, path, wanted)
                 except errors.VaultMindError as error:
-                    left[item.path] = Place(item.path, why=error.message)
+                    left[path] = Place(path, why=error.message)
             self._empty_logs(wanted)
-            for fault in index.scrub(dict.fromkeys(item.path for item in items)).faults:
+            for fault in index.scrub([path for _, path, _ in items]).faults:
                 left[fault] = Place("the index", why=fault)
             for place in self._left(wanted, seen, index):
                 left.setdefault(place.path, place)
             done = "" if not left else ", not whole"
-            whose = Counter(self._paths.agent_of(it.path) for it in items for _ in it.taken)
+            whose = Counter(self._paths.agent_of(path) for _, path, taken in items for _ in taken)
             for agent, places in whose.items():
                 if agent:
                     reason = f"{counted(places, 'place')}{done}"
                     self._gate.audit.note(caller, agent, "erase", "written", reason=reason)
             return _told(wanted, seen, tuple(left.values()), index)
 
-    def _take(self, item: Item, wanted: Wanted) -> None:
+    def _take(self, kind: Erasable, path: str, wanted: Wanted) -> None:
         """Take it out of one file, as it stands then; its messages are hidden for good first."""
 
         def change(file: FileText | None) -> str | None:
             if file is None:
                 return None
-            new = item.kind.without(file.text, item.path, wanted)
-            before, after = (parse_session(one).messages for one in (file.text, new))
-            agent, record = self._paths.agent_of(item.path), Path(item.path).stem
-            gone = (
-                now.message
-                for was, now in zip(before, after, strict=False)
-                if now.message.erased and not was.message.erased
-            )
-            refs = (MessageRef(agent, record, one.block, one.id) for one in gone)
-            self._gate.hiding.hide(refs, erased=True)
-            return new if new != file.text else None
+            new = kind.without(file.text, path, wanted)
+            agent, record = self._paths.agent_of(path), Path(path).stem
+            said = (one.message for one in parse_session(new).messages)
+            gone = (MessageRef(agent, record, one.block, one.id) for one in said if one.erased)
+            self._gate.hiding.hide(gone, erased=True)
+            return new
 
-        self._gate.edit(item.path, change)
+        self._gate.edit(path, change)
 
     # --- what would go --------------------------------------------------------------------
 
@@ -192,11 +367,11 @@ class Erasing:
             if kind is None and wanted.says(text := self._own_text(path))
         )
         found = [
-            Place(item.path, excerpt(text, wanted), item.kind.name, place)
-            for item in items
-            for place, text in item.taken
+            Place(path, excerpt(text, wanted), kind.name, place)
+            for kind, path, taken in items
+            for place, text in taken
         ]
-        marks = [wanted.texts, [(item.path, item.taken) for item in items]]
+        marks = [wanted.texts, [(path, taken) for _, path, taken in items]]
         seal = hashlib.sha256(json.dumps(marks).encode()).hexdigest()[:16]
         if self._in_state(wanted, yours):
             found.append(Place("the state folder", why=IN_STATE))
@@ -235,9 +410,9 @@ class Erasing:
         files = [(kind, path) for path, kind in self._files() if kind]
         for kind, path in sorted(files, key=lambda one: one[0].last):
             text = self._gate.text(path)
-            if path.removesuffix(".md") in wanted.refs or wanted.may_be_in(text) or "\\u" in text:
-                taken = _taken(text, kind.without(text, path, wanted))
-                yield from [Item(kind, path, taken)] if taken else []
+            near = path.removesuffix(".md") in wanted.refs or wanted.may_be_in(text)
+            if (near or "\\u" in text) and (new := kind.without(text, path, wanted)) != text:
+                yield kind, path, _taken(text, new)
 
     def _files(self) -> Iterator[tuple[str, Erasable | None]]:
         """Yield the vault's files, each with its kind of record; with None the person's own."""
@@ -262,8 +437,8 @@ class Erasing:
 
     def _left(self, wanted: Wanted, seen: Erased, index: IndexErasing) -> Iterator[Place]:
         """Yield what still says it, in the memory, the index and the state folder."""
-        for item in self._items(wanted):
-            yield Place(item.path, excerpt(item.taken[0][1], wanted), "the file still says it")
+        for _, path, taken in self._items(wanted):
+            yield Place(path, excerpt(taken[0][1], wanted), "the file still says it")
         stays = {place.path for place in seen.yours}
         for text in wanted.texts:
             for chunk in index.saying(text, CANDIDATES):

@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.memory.audit import moment
+from vaultmind.memory.audit import AuditLog, moment
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS, block_ids, new_block
 from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.plural import counted
-from vaultmind.ports import Clock, MessageFinder
+from vaultmind.ports import MessageFinder
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.parts import MARKER, Part, name_part, parts, plain
@@ -223,26 +223,23 @@ class Tombstones:
 class Hiding(Tombstones):
     """Finds what said a thing in every kind of record and hides it. Used by the gate alone."""
 
-    def __init__(
-        self,
-        paths: VaultPaths,
-        device: str,
-        kinds: Sequence[RecordKind],
-        append: Callable[[str, str], None],
-        clock: Clock,
-    ) -> None:
-        super().__init__(paths)
-        self._device, self._kinds, self._append, self._clock = device, kinds, append, clock
+    def __init__(self, log: AuditLog, kinds: Sequence[RecordKind]) -> None:
+        super().__init__(log.paths)
+        self._log, self._kinds = log, kinds
 
     def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
         """Hide messages and parts of summaries, for good where their words are erased.
 
         Returns what had not been hidden before.
         """
-        known = self.erased if erased else lambda ref: self.hides(*key_of(ref))
-        new = [one for one in dict.fromkeys(refs) if not known(one)]
+        new = self.new(refs, erased=erased)
         self._write(new, {"erased": True} if erased else {})
-        return tuple(new)
+        return new
+
+    def new(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
+        """Return which messages and parts are not hidden yet, or not for good."""
+        known = self.erased if erased else lambda ref: self.hides(*key_of(ref))
+        return tuple(one for one in dict.fromkeys(refs) if not known(one))
 
     def show(self, refs: Iterable[Ref]) -> tuple[Ref, ...]:
         """Show messages and parts of summaries again; return those that were hidden until now.
@@ -269,9 +266,8 @@ class Hiding(Tombstones):
     def _write(self, refs: Sequence[Ref], told: dict[str, bool]) -> None:
         for agent in dict.fromkeys(ref.agent for ref in refs):
             own = [ref for ref in refs if ref.agent == agent]
-            time = self._clock().isoformat(timespec="milliseconds")
-            path = self._paths.tombstones(agent_name(agent), self._device)
-            self._append(path, render_tombstones(own, time, **told))
+            path = self._paths.tombstones(agent_name(agent), self._log.device)
+            self._log.append(path, render_tombstones(own, self._log.time(), **told))
 
 
 def hidden_words(refs: Sequence[Ref], said: str) -> str:

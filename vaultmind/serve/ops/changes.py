@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Annotated, Any
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
@@ -92,6 +92,7 @@ def undo(
 ) -> Row:
     """Take back the last change of a fact, or the one with an id of the log.
 
+    Where somebody else asked for something after it that changed nothing, it is only named.
     Of a session all that it left, the newest first. Raises NotFound where there is none.
     """
     from vaultmind.memory.audit import ASKED, find_line, newest_first, session_of
@@ -111,6 +112,8 @@ def undo(
         lines = [find_line(app.paths, agents, wanted)]
     else:
         lines = list(islice(standing, 1))
+        if lines and (last := _after(newest_first(app.paths, agents, ASKED), lines[0])):
+            return _not_meant(last, lines[0])
     if not lines:
         what = f"that was read out of a session {name!r}" if name else "that could be undone"
         raise NotFound(f"The log has no change of a fact {what}.")
@@ -123,6 +126,22 @@ def undo(
     did = "Undid" if undone else "Not undone"
     more = {"undoes": lines[0].id, "session": name, "undone": undone}
     return Row(**plain(outcome) | more | {"message": f"{did}:\n{said}"})
+
+
+def _after(lines: Iterator[AuditLine], change: AuditLine) -> AuditLine | None:
+    """Return what somebody else than a change's asked for after it, and what changed nothing."""
+    later = takewhile(lambda one: one.id != change.id, lines)
+    nothing = (one for one in later if one.outcome != "written" and not one.how)
+    return next((one for one in nothing if one.caller != change.caller), None)
+
+
+def _not_meant(last: AuditLine, change: AuditLine) -> Row:
+    who, other = ("you" if one.caller == "person" else one.caller for one in (last, change))
+    message = f"Not undone: what {who} asked for last changed nothing ({tell(last)}).\n"
+    message += f"The change before it was asked for by {other}: {tell(change)}.\n"
+    message += f"To take that back: vaultmind undo {change.id}"
+    told = Outcome("unchanged", change.agent, message=message)
+    return Row(**plain(told) | {"undoes": "", "session": "", "undone": ()})
 
 
 def since_of(text: str, now: datetime) -> datetime:

@@ -118,7 +118,7 @@ def session_log(
         raise BadArgument("session", named, allowed)
     kept = [_message(one, number, caller, now) for number, one in enumerate(messages)]
     at: dict[str, Any] = {"caller": caller, "conversation": talk}
-    logged = log.log_many(whose, kept, new_segment=new_segment, **at)
+    logged = log.log(whose, *kept, new_segment=new_segment, **at)
     meant = logged.session or named or log.open_session(whose, talk)
     # The facts first: an ended session is read by consolidation, which then knows them.
     claims = [Told(one.text, one.quote, one.section) for one in facts]
