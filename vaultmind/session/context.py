@@ -21,26 +21,8 @@ from vaultmind.session import parts, subagents, summary
 from vaultmind.session.active import speaks_of
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Hides, Shows, plain_text, read_brain, read_text
-from vaultmind.session.parts import (
-    NO_ROOM,
-    BuildRequest,
-    BuiltContext,
-    Dropped,
-    Part,
-    PartName,
-    Piece,
-    Recent,
-    filled,
-)
-from vaultmind.session.recall import (
-    Found,
-    Recall,
-    key_of,
-    piece_of,
-    remembered,
-    spoken,
-    waiting,
-)
+from vaultmind.session.parts import BuildRequest, BuiltContext, Part, PartName, Piece, filled
+from vaultmind.session.recall import Found, Recall, key_of, piece_of, remembered, spoken, waiting
 from vaultmind.session.sentences import context_words
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Chunk, Hit, SearchRequest
@@ -140,7 +122,7 @@ class _Draft:
         self.frame = request.frame_tokens + parts.BETWEEN_TOKENS
         """What stands around a part."""
         self.parts: dict[PartName, Part] = {}
-        self.dropped: list[Dropped] = []
+        self.dropped: list[parts.Dropped] = []
         self.notes: list[str] = []
         self.view = None if request.fresh or request.task else self._conversation()
         self.asked = waiting(self.view.messages if self.view else (), request.pending)
@@ -181,9 +163,9 @@ class _Draft:
             self.parts[part.name] = part
             self.left -= part.tokens + self.frame
 
-    def drop(self, what: str, reason: str = NO_ROOM) -> None:
+    def drop(self, what: str, reason: str = parts.NO_ROOM) -> None:
         """Note what is left out."""
-        self.dropped.append(Dropped(what, reason))
+        self.dropped.append(parts.Dropped(what, reason))
 
     # --- what is asked --------------------------------------------------------------------
 
@@ -268,10 +250,9 @@ class _Draft:
         text, wrong = "", ""
         if self.wants(name) and by.shows(path, self.caller):
             text, wrong = reads(by.reader, path)
-        if wrong and name == "brain":
-            self.drop("what cannot be read of the brain", wrong)
-        elif wrong:
-            self.drop(f"part of {path}", f"{wrong}. {MEND}")
+        if wrong:
+            reason = wrong if name == "brain" else f"{path}: {wrong}. {MEND}"
+            self.drop(f"part of the {name}", reason)
         return text
 
     def _last_time(self, text: str) -> str:
@@ -304,7 +285,7 @@ class _Draft:
         facts = parse_brain(text).facts
         old = superseded([(one.fact.text, one.fact.written) for one in facts])
         gone = [facts[at] for at in sorted(old) if facts[at].tree_end == facts[at].end]
-        self.dropped += [Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
+        self.dropped += [parts.Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
         rest = sorted((one for one in facts if one not in gone), key=_importance)
 
         def less(many: int) -> str:
@@ -342,7 +323,9 @@ class _Draft:
             if key_of(one) not in self.asked.keys
         }
         limit = max(EARLIER_DEPTH, room // MESSAGE_TOKENS)
-        request = SearchRequest(self.query, limit, agent=view.agent, file=view.path, per_note=limit)
+        request = SearchRequest(
+            self.query, limit, agent=view.agent, file=view.path, per_note=limit + 1
+        )
         least = "auto_rag.relevance", 1.0 - rag.relevance
         found = self._found(request, least, lambda hit: hit.anchor in said)
         covered = max((hit.parts.get("coverage", 0.0) for hit in found.hits), default=0.0)
@@ -454,7 +437,7 @@ class _Draft:
         limit = SHARES[name][0], most
         kept, out = filled(title, pieces, self.cap(name), limit, known)
         self.add(parts.part_of(name, title, kept))
-        self.dropped += [Dropped(one.source, one.reason) for one in out]
+        self.dropped += [parts.Dropped(one.source, one.reason) for one in out]
 
     def _is_own(self, one: Hit | Chunk) -> bool:
         """Tell whether something is of the running conversation, which has places of its own.
@@ -481,10 +464,15 @@ class _Draft:
         many = self.config.context.subagent_history
         runs = subagents.history(paths, task, many, hides)
         self.notes += [] if runs else [f"There are no completed runs of the task {task!r}."]
-        if self.wants("history"):
-            part, dropped = subagents.runs_part(runs, self.words["history"], self.room)
-            self.add(part)
-            self.dropped.extend(dropped)
+        title, room, pieces = self.words["history"], self.room, list[Piece]()
+        for at, run in enumerate(runs if self.wants("history") else ()):
+            text = "\n".join(one.text for one in run)
+            texts = (f"{text}\n---",) if at else (text, clip(text, room - HEADING_TOKENS))
+            pieces.append(Piece(texts, -at, source=run[-1].file))
+        kept, _ = filled(title, pieces, room, ("", None), unbroken=True)
+        self.add(parts.part_of("history", title, kept, counted(len(kept), "completed run")))
+        if older := len(pieces) - len(kept):
+            self.drop(counted(older, "older run"))
 
     def add_window(self) -> None:
         """Add the last messages and, under them, what waits for an answer and is paid for."""
@@ -543,7 +531,7 @@ class _Draft:
 # --- what an agent knows when a conversation begins ---------------------------------------
 
 
-def others_text(others: Sequence[Recent]) -> str:
+def others_text(others: Sequence[parts.Recent]) -> str:
     """Return what goes on in other conversations, and what was before the last one."""
     titles = context_words(detect("\n".join(one.line for one in others), "en"))
     told, room = list[str](), OTHERS_TOKENS

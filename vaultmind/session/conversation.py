@@ -126,7 +126,7 @@ class Conversation:
             segment=found.segment,
             path=self.path,
             messages=messages,
-            rolling=self._said(self._summary(summary)),
+            rolling=self._said(parse_rolling(summary)),
             said=self._all,
             language=language_of(messages),
             ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
@@ -137,9 +137,6 @@ class Conversation:
     def _said(self, rolling: Rolling) -> Rolling:
         """Return a summary without what no message says that may be recalled."""
         return still_said(rolling, self._all)
-
-    def _summary(self, text: str) -> Rolling:
-        return parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
 
     def fold(self, room: int | None = None, most: int = FOLDED_AT_ONCE) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
@@ -177,14 +174,13 @@ class Conversation:
         """Change a segment's summary in its file."""
 
         def change(file: FileText | None) -> str | None:
-            text = file.text if file else ""
-            base = self._summary(text)
+            base = parse_rolling(file.text if file else "")
+            base = replace(base, session=self.session, agent=self.agent)
             new = update(base)
             return rendered(new) if new != base else None
 
-        segment = segment or self._segment
         if self._place.gate.keeps_records(self.agent):
-            path = self._paths.rolling(self.agent, self.session, segment)
+            path = self._paths.rolling(self.agent, self.session, segment or self._segment)
             self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
 

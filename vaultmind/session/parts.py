@@ -202,7 +202,7 @@ def filled(
 def part_of(name: PartName, title: str, kept: Sequence[Piece], why: str = "") -> Part | None:
     """Return the part that pieces make; None for none."""
     text = "\n".join([title, *dated(kept)])
-    sources = tuple(one.source for one in kept if one.source)
+    sources = tuple(dict.fromkeys(one.source for one in kept if one.source))
     keys = tuple(one.key for one in kept if one.key)
     why = why or ", ".join(one.why for one in kept)
     return Part(name, text, count(text), sources, keys, why) if kept else None

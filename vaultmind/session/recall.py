@@ -251,22 +251,15 @@ def waiting(messages: Sequence[Message], pending: Sequence[str]) -> Waiting:
     """Return what waits: what the caller says, else what the user said last, unanswered.
 
     What is pending may be written down already: it then stands at the end of the conversation, or
-    before what the assistant has said and done about it so far.
+    before what the assistant has said and done about it so far; secrets are masked there.
     """
     texts, at = tuple(filter(None, map(str.strip, pending))), len(messages)
     while texts and at and messages[at - 1].role != "user":
         at -= 1
     newest = islice(reversed(messages[:at]), len(texts) or MOST_UNANSWERED)
     last = [*takewhile(lambda one: one.role == "user" and one.text.strip(), newest)][::-1]
-    logged = [
-        one for one in last if not texts or any(_is_logged(it, one.text.strip()) for it in texts)
-    ]
+    said = {*texts, *(mask(text).text.strip() for text in texts)}
+    logged = [one for one in last if not texts or one.text.strip() in said]
     keys = tuple(map(key_of, logged))
     texts = texts or tuple(one.text.strip() for one in logged)
     return Waiting(texts, [one for one in messages if key_of(one) not in keys], keys)
-
-
-def _is_logged(text: str, said: str) -> bool:
-    """Tell whether a text is what was written down, where secrets are masked."""
-    alike = 2 * len(said) > len(text) > len(said) // 2
-    return text == said or (alike and mask(text).text.strip() == said)
