@@ -30,7 +30,7 @@ from vaultmind.types import Message
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import Change, FileText, VaultReader, newline_of, with_newlines
 from vaultmind.vault.properties import front_matter, set_property
-from vaultmind.vault.transcript import SessionMeta, Transcript, is_hosts, parse_session, runs
+from vaultmind.vault.transcript import SessionMeta, Transcript, parse_session, runs
 
 BODY_TOKENS = 280
 """Size of an active context without its first line, which says when it was and where."""
@@ -106,7 +106,7 @@ def telling(leaves: Leaves, now: datetime) -> Change:
     return change
 
 
-def ending(leaves: Leaves, when: datetime, device: str) -> Change:
+def ending(leaves: Leaves, when: datetime) -> Change:
     """Return the change that marks a session as ended, in its front matter alone."""
 
     def change(file: FileText | None) -> str | None:
@@ -117,7 +117,6 @@ def ending(leaves: Leaves, when: datetime, device: str) -> Change:
         values: dict[str, str | int | tuple[str, ...]] = {
             "ended": files.iso(when), "state": "ended", "pending": written.EXTRACTION
         }  # fmt: skip
-        values |= {"device": device} if device and not meta.device else {}
         values |= {"segments": transcript.segment} if transcript.segment > meta.segments else {}
         values |= {"aliases": (leaves.title,)} if leaves.title and not meta.title else {}
         text = _set(file.text, file.path, values)
@@ -163,8 +162,7 @@ def recap_block(session: str, number: int) -> str:
 
 def has_recap(text: str, session: str) -> bool:
     """Tell whether an active context holds an agent's own recap of a session."""
-    ours = re.escape(recap_block(session, 0)[:-1])
-    return re.search(rf"(?m) \^{ours}\d+\r?$", text) is not None
+    return f" ^{recap_block(session, 0)[:-1]}" in text
 
 
 # --- what a session leaves ----------------------------------------------------------------
@@ -219,9 +217,8 @@ def title_of(messages: Sequence[Message]) -> str:
 
 def where_of(meta: SessionMeta) -> str:
     """Return with which client and in which project a session was held; empty if nobody said."""
-    named = is_hosts(meta.conversation) and ":" in meta.conversation
-    client = meta.client or (meta.conversation.partition(":")[0] if named else "")
-    client = "" if client.casefold() in NAMELESS else CLIENTS.get(client.casefold(), client)
+    client = meta.client.casefold()
+    client = "" if client in NAMELESS else CLIENTS.get(client, meta.client)
     names = (mask(one).text.replace("%", "") for one in (client, meta.project))
     return ", ".join(filter(None, (" ".join(one.split())[:40].strip(" ,") for one in names)))
 

@@ -21,14 +21,13 @@ import threading
 from collections.abc import Iterator, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.polling import Worker, quietly
-from vaultmind.ports import Clock
 from vaultmind.session import files
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
@@ -55,7 +54,7 @@ SYNTHETIC = "<synthetic>"
 OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
-NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
     r"<(system-reminder|ide_opened_file|ide_selection|local-command-caveat"
@@ -120,9 +119,9 @@ class HostTalk:
 class Capture(Worker):
     """Takes transcripts down. Any thread; one look at a conversation at a time."""
 
-    def __init__(self, sessions: SessionLog, clock: Clock) -> None:
+    def __init__(self, sessions: SessionLog) -> None:
         super().__init__("capture")
-        self._sessions, self._clock = sessions, clock
+        self._sessions = sessions
         self._talks: dict[tuple[str, str], HostTalk] = {}
 
     def talk(self, agent: str, session_id: str, path: str, folder: str = "") -> HostTalk:
@@ -203,14 +202,14 @@ class Capture(Worker):
             self._find(talk)
         messages: list[Message] = []
         for raw in lines:
-            line = parse_line(raw, talk.tools, self._clock())
-            if line.compacted:
+            said = parse_line(raw, talk.tools)
+            if said is None:
                 talk.let_go()
-            talk.held.update(message.id for message in line.messages)
-            messages += line.messages
-        new, keeps = 0, self._sessions.keeps(talk.agent)
-        if talk.since:
-            messages = [one for one in messages if files.parse_time(one.time) >= talk.since]
+            talk.held.update(message.id for message in said or ())
+            messages += said or ()
+        new, since, keeps = 0, talk.since, self._sessions.keeps(talk.agent)
+        if since:
+            messages = [m for m in messages if (files.time_or_none(m.time) or since) >= since]
         if messages and keeps:
             logged = self._sessions.log(
                 talk.agent, *messages, caller=talk.caller, conversation=talk.conversation
@@ -246,14 +245,6 @@ class Capture(Worker):
 # --- what a transcript says ------------------------------------------------------------------
 
 
-class Line(NamedTuple):
-    """What a line says."""
-
-    messages: tuple[Message, ...] = ()
-    compacted: bool = False
-    """Whether the host let go of what stands above the line, but for a summary."""
-
-
 def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, bool]:
     """Return the whole lines that follow an offset, as many as fit, but one at least; the offset
     after them; and whether there is more.
@@ -275,17 +266,13 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
 
 
 def last_prompt(path: str) -> Message | None:
-    """Return what the person said last, by the end of a transcript; nothing is written down.
-
-    A message without a time counts as said in 1970.
-    """
+    """Return what the person said last, by the end of a transcript; nothing is written down."""
     try:
         with _opened(Path(path)) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
-            lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
+            said = [one for raw in file for one in parse_line(raw, {}) or () if one.role == "user"]
     except (BadArgument, NotFound, OSError):
         return None
-    said = [one for line in lines for one in line.messages if one.role == "user"]
     return said[-1] if said else None
 
 
@@ -306,31 +293,30 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Line:
-    """Return what a line says; nothing for one that is broken or of an unknown kind.
+def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ...] | None:
+    """Return what a line says, nothing for one that is broken or of an unknown kind; None where the
+    host has let go of what stands above the line, but for a summary.
 
     `tools` holds the names of the tools that were called, by call: a result does not repeat
-    its tool's name. `now` is the time of a line without one.
+    its tool's name. What is said in a line without a time has none.
     """
     try:
         record = json.loads(raw) if any(word in raw for word in TELLING) else None
     except (ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict):
-        return Line()
+    if not isinstance(record, dict) or record.get("isSidechain"):
+        return ()
     if record.get("isCompactSummary") or record.get("subtype") == "compact_boundary":
-        return Line(compacted=not record.get("isSidechain"))
+        return None
     if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
-        return Line()
-    time = files.local_time(record.get("timestamp")) or files.iso(now)
+        return ()
+    time = files.local_time(record.get("timestamp"))
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or files.hashed_id(raw.decode("utf-8", "replace")))
-    return Line(
-        tuple(
-            replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
-            for number, message in enumerate(_messages(record, tools), 1)
-        )
+    return tuple(
+        replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
+        for number, message in enumerate(_messages(record, tools), 1)
     )
 
 

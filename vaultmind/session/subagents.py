@@ -69,8 +69,6 @@ def history(paths: VaultPaths, task: str, most: int, hides: Callable[[str, str],
 class RunLines:
     """Implements the gate's `RecordKind`: messages of all tasks' runs that say a fact."""
 
-    name = "scheduled runs"
-
     def __init__(self, paths: VaultPaths) -> None:
         self._paths = paths
 
