@@ -69,17 +69,12 @@ class Leaves:
 
 def leaves_of(reader: VaultReader, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
     """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-    transcript, told = _told(reader, agent, path, hides)
-    language, prefix = language_of(told), files.session_of(path).replace("_", "-")
-    body = active_context(told, language, BODY_TOKENS)
-    return Leaves(
-        path=path,
-        said=last_time(transcript, now),
-        body=mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text,
-        where=where_of(transcript.meta),
-        language=language,
-        title=title_of(told),
-    )
+    session = files.session_of(path)
+    transcript, told = _told(reader, agent, session, hides)
+    language, prefix = language_of(told), session.replace("_", "-")
+    body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
+    said, where = last_time(transcript, now), where_of(transcript.meta)
+    return Leaves(path, said, mask(body).text, where, language, title_of(told))
 
 
 def telling(leaves: Leaves, now: datetime) -> Change:
@@ -237,20 +232,18 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
 
 
 def _told(
-    reader: VaultReader, agent: str, path: str, hides: Hides
+    reader: VaultReader, agent: str, session: str, hides: Hides
 ) -> tuple[Transcript, Sequence[Message]]:
     """Return a session as it was read, and its messages that may be told of."""
-    text = reader.read(path).text
-    transcript = parse_session(text)
-    shown = files.recallable(agent, path, text, hides, transcript=transcript)
-    return transcript, keeping([one for one, _ in shown])
+    file, there = files.read_session(reader, agent, session)
+    shown = files.recallable(agent, file.path, file.text, hides, transcript=there)
+    return there, keeping([one for one, _ in shown])
 
 
 def recent_of(reader: VaultReader, agent: str, session: str, hides: Hides) -> Recent | None:
     """Return what is told of a session in a line; None for one that says nothing."""
-    path = reader.paths.session(agent, session)
     try:
-        transcript, told = _told(reader, agent, path, hides)
+        transcript, told = _told(reader, agent, session, hides)
     except (NotFound, UnreadableNote):
         return None
     meta = transcript.meta

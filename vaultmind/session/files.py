@@ -59,15 +59,6 @@ _WHOLE = re.compile(r"\n\^[A-Za-z0-9-]+\n\n\Z")
 _NUMBER = re.compile(rb"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)")
 
 
-@dataclass(frozen=True, slots=True)
-class Pipe:
-    """A client's connection, as it says of itself: one conversation, unless its host has hooks."""
-
-    name: str
-    host_id: str = ""
-    """What the client called the conversation when it started the connection."""
-
-
 # --- ids and times ------------------------------------------------------------------------
 
 
