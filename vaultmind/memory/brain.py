@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from textwrap import dedent
 
-from vaultmind.errors import DamagedMemory
+from vaultmind.errors import UnreadableNote
 from vaultmind.memory.wording import heading, language_of, section_of
 from vaultmind.redact import blank_private, mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
@@ -208,7 +208,7 @@ def render_fact(fact: Fact, paths: VaultPaths) -> str:
 def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
     """Return the text with a bullet, and what is nested under it, at the end of its section.
 
-    A missing section gets its heading at the end. Raises DamagedMemory if it is read nowhere.
+    A missing section gets its heading at the end. Raises UnreadableNote if it is read nowhere.
     """
     title = heading(section, parse_brain(text).language or language)
     return add_item(text, bullet, title, lambda one: one.section == section)
@@ -218,7 +218,7 @@ def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading]
     """Return the text with a list item below the heading it belongs to, made where it is missing.
 
     Where a person's open comment or code would swallow the item there, it stands at the end, below
-    a heading of its own. Raises DamagedMemory where it would be read nowhere.
+    a heading of its own. Raises UnreadableNote where it would be read nowhere.
     """
     brain = parse_brain(text)
     wanted = len(brain.facts) + len(parse_brain(item).facts)
@@ -228,9 +228,7 @@ def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading]
         after = parse_brain(new)
         if not after.damaged and len(after.facts) == wanted:
             return new
-    raise DamagedMemory(
-        "The file holds an open comment, code block or private passage that hides every line."
-    )
+    raise UnreadableNote("The file", "an open comment, code or private passage hides every line")
 
 
 def cut(text: str, start: int, end: int) -> str:
@@ -360,7 +358,7 @@ def apply(text: str, moves: Sequence[Move], *, archive: bool, language: str = "e
     """Return a brain or archive after the moves that concern it.
 
     The first bullet that came stands where the first one that left stood, with its mark and what
-    is nested under it, where both are of one section. Raises DamagedMemory for a text that
+    is nested under it, where both are of one section. Raises UnreadableNote for a text that
     can take nothing.
     """
     own = [move for move in moves if move.archive is archive]

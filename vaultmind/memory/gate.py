@@ -192,12 +192,12 @@ class Gate:
         whose, line = ask.write.agent, self.audit.line(ask.write.caller, ask.write.agent, "", "")
 
         def archived(file: FileText | None) -> str:
-            text = _sound(ask.archive, file, f"# {whose.capitalize()} - Archive\n")
+            text = _sound(file, f"# {whose.capitalize()} - Archive\n")
             return apply(text, step.moves, archive=True, language=ask.language)
 
         def change(file: FileText | None) -> str | None:
             nonlocal step
-            text = _sound(ask.path, file, new_brain(whose, ask.language))
+            text = _sound(file, new_brain(whose, ask.language))
             step = step_of(text, self.text(ask.archive))
             if not step.written:
                 return None
@@ -216,10 +216,7 @@ class Gate:
                 why = mask(f"it failed: {error}").text
                 failed = self._line(line, ask.write, step)
                 self.audit.write(replace(failed, outcome="unchanged", reason=why, hidden=()))
-            if not isinstance(error, errors.UnreadableNote):
-                raise
-            told = f"Not written: {error.path} is damaged: {error.reason}. {WRITING_WAITS}"
-            raise errors.BrokenMemory(told, hint=MEND) from error
+            raise
         said = "did" if step.unsaid else "said it"
         outcome = changes.with_hidden(step.outcome, hid, said)
         if number := len(self.hiding.show(step.shown)):
@@ -515,7 +512,12 @@ class Gate:
         return True
 
     def edit(self, relative: str, change: Change) -> FileText | None:
-        return self._writer.edit(relative, change, TRIES)
+        """Change a file that a person writes in, too. Raises BrokenMemory for a damaged one."""
+        try:
+            return self._writer.edit(relative, change, TRIES)
+        except errors.UnreadableNote as error:
+            told = f"Not written: {relative} is damaged: {error.reason}. {WRITING_WAITS}"
+            raise errors.BrokenMemory(told, hint=MEND) from error
 
     def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
         """Tell an agent's audit that a file was changed, without its text; nobody's tells none."""
@@ -526,7 +528,7 @@ class Gate:
         self, relative: str, change: Change, caller: Caller, reason: str
     ) -> FileText | None:
         """Change a record, and tell the audit where it was changed."""
-        written = self.edit(relative, change)
+        written = self._writer.edit(relative, change, TRIES)
         if written is not None:
             self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
         return written
@@ -561,8 +563,8 @@ class Gate:
                 log.warning("%s was written and not indexed: %s", outcome.path, error)
 
 
-def _sound(path: str, file: FileText | None, new: str) -> str:
+def _sound(file: FileText | None, new: str) -> str:
     """Return a file's text, `new` where there is none. Raises UnreadableNote for a damaged one."""
     if file and (reason := damage(file.text)):
-        raise errors.UnreadableNote(path, reason)
+        raise errors.UnreadableNote(file.path, reason)
     return file.text if file else new

@@ -40,7 +40,7 @@ from typing import Any, Literal
 from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
 from vaultmind.language.secrets import sensitive
 from vaultmind.memory.audit import FOUND
-from vaultmind.tables import adapter
+from vaultmind.tables import adapter, keep_private
 from vaultmind.types import SECTIONS, Caller, MemoryWrite
 from vaultmind.vault.files import FileStat, VaultReader, stat_of
 from vaultmind.vault.paths import AGENT_NAME
@@ -368,11 +368,7 @@ class Authority:
     def _save(self, agents: dict[str, Rights]) -> None:
         kept = {name: _to_json(one) for name, one in sorted(agents.items())}
         try:
-            fresh = self._file.with_name(f".{self._file.name}.new")
-            fresh.parent.mkdir(parents=True, exist_ok=True)
-            fresh.touch(mode=0o600)
-            fresh.write_text(json.dumps({"version": 2, "agents": kept}, indent=1), "utf-8")
-            fresh.replace(self._file)
+            keep_private(self._file, {"version": 2, "agents": kept})
         except OSError as error:
             raise WriteFailed(f"{self._file} could not be written: {error}.") from error
         self._known, self._stamp, self._fault = agents, stat_of(self._file.stat()), ""
