@@ -217,17 +217,17 @@ def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
 def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading], bool]) -> str:
     """Return the text with a list item below the heading it belongs to, made where it is missing.
 
-    Where a person's open comment or code would swallow the item there, it stands at the end, below
-    a heading of its own. Raises UnreadableNote where it would be read nowhere.
+    Raises UnreadableNote where a person's open comment or code would swallow it.
     """
     brain = parse_brain(text)
     wanted = len(brain.facts) + len(parse_brain(item).facts)
-    known = next(filter(belongs, brain.headings), None)
-    tries = [_insert(text, _after_section(text, brain, known), item)] if known else []
-    for new in (*tries, _append(text, f"## {title}\n\n{item}")):
-        after = parse_brain(new)
-        if not after.damaged and len(after.facts) == wanted:
-            return new
+    if known := next(filter(belongs, brain.headings), None):
+        new = _insert(text, _after_section(text, brain, known), item)
+    else:
+        new = _append(text, f"## {title}\n\n{item}")
+    after = parse_brain(new)
+    if not after.damaged and len(after.facts) == wanted:
+        return new
     raise UnreadableNote("The file", "an open comment, code or private passage hides every line")
 
 

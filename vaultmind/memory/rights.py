@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
+from vaultmind.errors import BadArgument, NotAllowed, VaultMindError, WriteFailed
 from vaultmind.language.secrets import sensitive
 from vaultmind.memory.audit import FOUND
 from vaultmind.tables import adapter, keep_private
@@ -288,7 +288,7 @@ class Authority:
     def allow(self, agent: str, seen: str, caller: Caller) -> Rights:
         """Let an agent have what its identity asks for, which the person has just seen.
 
-        `seen` is the `mark_of` that. Raises BadArgument for every caller but the person, for a
+        `seen` is the `mark_of` that. Raises NotAllowed for all but the person, BadArgument for a
         broken identity, and where it asks for something else by now.
         """
         asked = self.identity(agent)
@@ -297,7 +297,7 @@ class Authority:
             error = BadArgument("seen", seen, f"the mark of what {name} asks for now")
             error.hint = "It has changed since it was shown. Nothing was allowed: look again."
             raise error
-        _check_person(caller)
+        only_person(caller, "allow anything")
         if asked.faults:
             raise BadArgument("identity", "; ".join(asked.faults), "a sound front matter")
         self._keep(agent, asked.rights)
@@ -306,9 +306,9 @@ class Authority:
     def begin(self, agent: str, caller: Caller) -> None:
         """Drop what is known of an agent, for a new one of that name: the default holds.
 
-        Raises BadArgument for every caller but the person.
+        Raises NotAllowed for every caller but the person.
         """
-        _check_person(caller)
+        only_person(caller, "allow anything")
         self._keep(agent, None)
 
     def level(self, agent: str) -> int:
@@ -374,6 +374,7 @@ class Authority:
         self._known, self._stamp, self._fault = agents, stat_of(self._file.stat()), ""
 
 
-def _check_person(caller: Caller) -> None:
+def only_person(caller: Caller, what: str) -> None:
+    """Raise NotAllowed for every caller but the person."""
     if caller.kind != "person":
-        raise BadArgument("caller", caller.name, "the person, at the command line")
+        raise NotAllowed(f"{caller.name} may not {what}: only the person may. Nothing was changed.")

@@ -21,6 +21,7 @@ import random
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
@@ -30,6 +31,7 @@ from vaultmind.language.words import saying
 from vaultmind.memory.audit import FOUND, newest_first
 from vaultmind.memory.brain import PlacedFact, add_item, block_ids, cut, new_block, parse_brain
 from vaultmind.memory.changes import Ask, Step, quoted
+from vaultmind.memory.rights import only_person
 from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
@@ -251,7 +253,9 @@ class Queue:
 
     def listed(self) -> tuple[Suggestion, ...]:
         """Return every suggestion in order. Raises UnreadableNote for a file that is no text."""
-        return parse(self._text())
+        with suppress(errors.NotFound):
+            return parse(self._gate.reader.read(self._paths.suggestions).text)
+        return ()
 
     def waiting(self, agent: str = "") -> int:
         """Return how many wait for the person: for one agent's memory, or for anybody's.
@@ -280,32 +284,25 @@ class Queue:
         with self._lock:
             for one in self.due():
                 try:
-                    done.append(self._settled(one))
+                    outcome = self._answered(one, one.state == "accepted", OBSIDIAN)
                 except (errors.WriteConflict, errors.WriteFailed) as error:
                     log.warning("a suggestion stays due: %s", error)
+                    continue
+                except errors.VaultMindError as error:
+                    outcome = Outcome("not_found", one.write.agent, message=str(error))
+                done.append(outcome)
+                if outcome.outcome not in _DONE:
+                    why = outcome.reason or outcome.message
+                    self._changed(one, partial(tell, reason=why))
         return tuple(done)
-
-    def _settled(self, one: Suggestion) -> Outcome:
-        """Act on one that is due; where it cannot be written, say so in the file."""
-        try:
-            outcome = self._answered(one, one.state == "accepted", OBSIDIAN)
-        except (errors.WriteConflict, errors.WriteFailed):
-            raise
-        except errors.VaultMindError as error:
-            outcome = Outcome("not_found", one.write.agent, message=str(error), reason=str(error))
-        if outcome.outcome not in _DONE:
-            why = outcome.reason or outcome.message
-            self._changed(one, lambda text, found: tell(text, found, why))
-        return outcome
 
     def answer(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
         """Accept or reject one suggestion in the person's name.
 
-        Raises BadArgument for every caller but the person, NotFound for an id that does not
+        Raises NotAllowed for every caller but the person, NotFound for an id that does not
         wait; what `gate.write` raises, with the suggestion left as it was.
         """
-        if caller.kind != "person":
-            raise errors.BadArgument("caller", caller.name, "the person: agents approve nothing")
+        only_person(caller, "approve anything")
         with self._lock:
             wanted = f"s-{suggestion_id.strip().removeprefix('^').lower().removeprefix('s-')}"
             found = next((one for one in self.listed() if one.id == wanted), None)
@@ -354,9 +351,3 @@ class Queue:
 
     def _change(self, change: Callable[[str], str | None]) -> None:
         self._gate.edit(self._paths.suggestions, lambda file: change(file.text if file else ""))
-
-    def _text(self) -> str:
-        try:
-            return self._gate.reader.read(self._paths.suggestions).text
-        except errors.NotFound:
-            return ""

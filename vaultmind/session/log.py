@@ -251,7 +251,7 @@ class SessionLog(files.Shelf):
             there = [placed.message for placed in self.read(agent, session).messages]
             gone = (there[at] for at in unkept(there, least=BEYOND_DOUBT))
             for ref in refs_of(agent, session, gone):
-                self._gate.hide_request(ref, Caller("agent", agent))
+                self._gate.hide(agent, (ref,), Caller("agent", agent), asked=True)
 
     def ask(
         self,
@@ -275,7 +275,7 @@ class SessionLog(files.Shelf):
             nonlocal said
             said = said or self._request(write, words.strip(), message_id)
             if said and write.op == "forget":
-                self._gate.hide_request(said, write.caller)
+                self._gate.hide(said.agent, (said,), write.caller, asked=True)
             return said
 
         if write.op != "forget":
