@@ -36,10 +36,11 @@ from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.columns import Columns, Where
 from vaultmind.index.db import Database
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
 from vaultmind.index.matching import Matcher
 from vaultmind.index.notes import chunk_file, place_of
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.index.sync import Prepared, store
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.files import VaultReader
@@ -143,8 +144,9 @@ def rows(embedder: str, notes: dict[str, str]) -> Iterator[tuple[str, Finds]]:
         yield "our text alone", by_text(vault, state)
         settings = replace(IndexConfig(), embedder=embedder, watch=False)
         config = Config(vault, state, index=settings)
-        withheld = Withheld(NothingForgotten(), NothingForgotten())
-        index = Index(config, VaultPaths(vault), withheld, clock=local_now)
+        nothing = NothingForgotten()
+        outlet = Outlet(VaultFolder(VaultPaths(vault)), nothing, nothing)
+        index = Index(config, outlet, clock=local_now)
         index.start()
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=embedder != "none"):

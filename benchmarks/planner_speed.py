@@ -96,7 +96,7 @@ def plans(app: App, source: Source, tasks: Sequence[str]) -> Took:
 
 def edited(app: App, source: Source, tasks: Sequence[str]) -> list[float]:
     """Return the times of plans, before each of which a file was changed and indexed."""
-    paths = sorted(row.path for row in source.index.rows())
+    paths = sorted(source.index.records())
     took = []
     for number, task in enumerate(tasks):
         _edit(source, paths[number * 7919 % len(paths)], number)

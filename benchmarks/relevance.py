@@ -31,8 +31,9 @@ from vaultmind.config import Config, IndexConfig, MinionConfig
 from vaultmind.gguf_embedder import GgufEmbedder
 from vaultmind.index import search as relevance
 from vaultmind.index.embed import calibrated, open_embedder
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.index.words import query_terms
 from vaultmind.ports import Embedder
 from vaultmind.session.recall import telling_terms
@@ -131,9 +132,10 @@ def main() -> None:
         name = arguments.embedder
         settings = replace(IndexConfig(), embedder=name, watch=False)
         config = Config(vault, Path(state), index=settings)
-        withheld = Withheld(NothingForgotten(), NothingForgotten())
+        nothing = NothingForgotten()
+        outlet = Outlet(VaultFolder(VaultPaths(vault)), nothing, nothing)
         embedder = partial(opened, name, Path(state))
-        index = Index(config, VaultPaths(vault), withheld, clock=local_now, embedder=embedder)
+        index = Index(config, outlet, clock=local_now, embedder=embedder)
         index.start()
         try:
             if not index.wait_ready(_WAIT_SECONDS, vectors=arguments.embedder != "none"):

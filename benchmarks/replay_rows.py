@@ -21,10 +21,11 @@ from vaultmind import tokens
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.columns import Columns, Where
 from vaultmind.index.db import Database
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
 from vaultmind.index.matching import Matcher
 from vaultmind.index.notes import Chunked, Place
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.index.sync import Prepared, store
 from vaultmind.planner.layers import explore
 from vaultmind.planner.plan import Planner
@@ -134,19 +135,12 @@ class Room:
         name = "use" if self._embedder else "none"
         settings = replace(IndexConfig(), embedder=name, watch=False, reconcile_minutes=1440.0)
         config = Config(root, self._state, index=settings)
-        withheld = Withheld(NothingForgotten(), NothingForgotten())
+        nothing, lend = NothingForgotten(), lambda: self._embedder
+        outlet = Outlet(VaultFolder(VaultPaths(root)), nothing, nothing)
         if self._vault:
-            paths = VaultPaths(root)
-            index = Index(
-                config,
-                paths,
-                withheld,
-                clock=self.clock,
-                embedder=lambda: self._embedder,
-                describe=described,
-            )
+            index = Index(config, outlet, clock=self.clock, embedder=lend, describe=described)
         else:
-            opens = folder_indexes(config, withheld, lambda: self._embedder, self.clock)
+            opens = folder_indexes(config, outlet, lend, self.clock)
             index = opens(root, self._state)
         index.start()
         return Source("past", "vault" if self._vault else "linked", index, self.clock)

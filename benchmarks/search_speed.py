@@ -38,8 +38,9 @@ from vaultmind.app import local_now
 from vaultmind.config import Config, IndexConfig
 from vaultmind.index.columns import Floats, Where
 from vaultmind.index.embed import open_embedder
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import DEPTH
 from vaultmind.ports import Embedder
 from vaultmind.types import PERSON, SearchRequest
@@ -99,13 +100,9 @@ class Stages:
             sys.exit("The embedder 'use' is not installed.")
         self._embedder = Drawn(real)
         config = Config(vault, state, index=replace(IndexConfig(), watch=False))
-        self.index = Index(
-            config,
-            VaultPaths(vault),
-            Withheld(NothingForgotten(), NothingForgotten()),
-            clock=local_now,
-            embedder=lambda: self._embedder,
-        )
+        nothing = NothingForgotten()
+        outlet = Outlet(VaultFolder(VaultPaths(vault)), nothing, nothing)
+        self.index = Index(config, outlet, clock=local_now, embedder=lambda: self._embedder)
         self.index.start()
         if not self.index.wait_ready(_WAIT_SECONDS, vectors=True):
             sys.exit(f"The index was not ready: {self.index.state()}")

@@ -16,7 +16,8 @@ import pytest
 from chromadb.api.shared_system_client import SharedSystemClient
 
 from tests.waiting import until
-from vaultmind.index.vectors import ChromaStore, StoreBroken
+from vaultmind.errors import VaultMindError
+from vaultmind.index.vectors import ChromaStore
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -65,7 +66,7 @@ def keeps_apart(folder: Path, url: str) -> None:
 def is_open(store: ChromaStore) -> bool:
     try:
         store.open("hash-1")
-    except StoreBroken:
+    except VaultMindError:
         return False
     return True
 

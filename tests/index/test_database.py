@@ -40,10 +40,10 @@ def test_a_file_that_is_damaged_at_work_says_so_and_the_next_opening_begins_anew
         database.get("a")
     database.close()
     again = Database(path)
-    assert again.get("a", "nothing") == "nothing" and again.renewed
+    assert again.get("a", "nothing") == "nothing"
     again.close()
     path.write_bytes(b"this is not a database" * 500)
     again = Database(path)
     again.set("a", "1")
-    assert again.get("a") == "1" and "not a database" in again.renewed
+    assert again.get("a") == "1" and "not a database" in again.note
     again.close()

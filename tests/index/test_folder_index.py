@@ -13,11 +13,13 @@ from tests.fakes import OpenToAll
 from tests.index.vault import Hidden
 from tests.waiting import until
 from vaultmind.config import Config, IndexConfig
+from vaultmind.config.settings import RedactConfig
 from vaultmind.errors import VaultNotFound
 from vaultmind.index.index import Index
 from vaultmind.index.linked import LinkedFolder
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.planner.records import code_spans
+from vaultmind.redact import use_patterns
 from vaultmind.types import PERSON, Caller, SearchRequest
 
 AGENT = Caller("agent", "claude")
@@ -42,18 +44,19 @@ class Shop:
         self.write(".git/HEAD", "ref: refs/heads/main\n")
         self.opened: list[Index] = []
 
-    def open(self, **keys: object) -> Index:
+    def open(self, *patterns: str, **keys: object) -> Index:
         named: dict[str, object] = {"embedder": "none", "debounce_ms": 10, "max_file_mb": 1.0}
-        config = Config(self.root, self.state, index=IndexConfig(**{**named, **keys}))  # type: ignore[arg-type]
+        indexing = IndexConfig(**{**named, **keys})  # type: ignore[arg-type]
+        config = Config(self.root, self.state, indexing, redact=RedactConfig(patterns))
         ground = LinkedFolder(self.root, (), code_spans)
-        withheld = Withheld(Hidden(), OpenToAll())
-        index = Index(config, ground, withheld, clock=lambda: datetime.now(UTC))
+        outlet = Outlet(ground, Hidden(), OpenToAll())
+        index = Index(config, outlet, clock=lambda: datetime.now(UTC))
         self.opened.append(index)
         index.start()
         return index
 
-    def ready(self, **keys: object) -> Index:
-        index = self.open(**keys)
+    def ready(self, *patterns: str, **keys: object) -> Index:
+        index = self.open(*patterns, **keys)
         assert index.wait_ready(20)
         return index
 
@@ -153,3 +156,18 @@ def test_an_empty_mount_point_or_a_link_elsewhere_is_not_the_folder(
     with pytest.raises(VaultNotFound, match="symbolic link"):
         index.refresh(["README.md"])
     assert found(index, "narwhal") == set()
+
+
+def test_the_index_holds_no_secret_and_is_made_anew_for_other_patterns(shop: Shop) -> None:
+    shop.write("README.md", "The password of project Falcon is hunter2xyz.\n")
+    index = shop.ready()
+    (hit,) = index.search(SearchRequest("password hunter2xyz"), PERSON).hits
+    assert hit.text == "The password of project Falcon is ‹password›."
+    index.close()
+    assert not any(b"hunter2xyz" in one.read_bytes() for one in shop.state.glob("index.db*"))
+    use_patterns(["Falcon"])
+    try:
+        (hit,) = shop.ready("Falcon").search(SearchRequest("password"), PERSON).hits
+    finally:
+        use_patterns(())
+    assert "Falcon" not in hit.text

@@ -8,7 +8,7 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.errors import BadArgument
 from vaultmind.index.folder import VaultFolder
-from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.types import PERSON, Caller
 
 MAIN = Caller("agent", "main")
@@ -33,7 +33,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 def test_a_refused_folder_names_none_that_is_excluded_hidden_or_empty(
     vault: Vault, glob: str
 ) -> None:
-    outlet = Outlet(VaultFolder(vault.paths, (glob,)), Withheld(vault.hidden, vault.rights))
+    outlet = Outlet(VaultFolder(vault.paths, (glob,)), vault.hidden, vault.rights)
     said = []
     for name in ("Nowhere", "../out", "Health", "Health/2026", "Pictures", HIDDEN, "VaultMind"):
         with pytest.raises(BadArgument) as error:

@@ -16,8 +16,9 @@ from vaultmind.config import Config, IndexConfig
 from vaultmind.errors import BadArgument
 from vaultmind.index import vectors
 from vaultmind.index.embed import EmbedderAway, ServedEmbedder, open_embedder
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.types import PERSON, SearchRequest
 from vaultmind.vault.paths import VaultPaths
 
@@ -123,8 +124,7 @@ def test_a_vault_is_searched_by_it_and_by_words_while_it_is_gone(
     config = Config(vault, vault.parent / "state", index=settings)
     index = Index(
         config,
-        VaultPaths(vault),
-        Withheld(Hidden(), OpenToAll()),
+        Outlet(VaultFolder(VaultPaths(vault)), Hidden(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
         embedder=lambda: open_embedder(settings.embedder),
     )

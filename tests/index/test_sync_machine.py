@@ -16,8 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.fakes import HashEmbedder, OpenToAll
 from tests.index.vault import Hidden
 from vaultmind.config import Config, IndexConfig
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.vault.paths import VaultPaths
 
 FOLDERS = ("", "A", "A/B", "C", "VaultMind/agents/main/memory")
@@ -32,8 +33,7 @@ PLACES = st.tuples(st.sampled_from(FOLDERS), st.sampled_from(NAMES))
 def open_index(vault: Path, state: Path) -> Index:
     index = Index(
         Config(vault, state, index=IndexConfig(watch=False, debounce_ms=0)),
-        VaultPaths(vault),
-        Withheld(Hidden(), OpenToAll()),
+        Outlet(VaultFolder(VaultPaths(vault)), Hidden(), OpenToAll()),
         clock=lambda: datetime.now(UTC),
         embedder=lambda: HashEmbedder(dim=8),
     )

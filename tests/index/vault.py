@@ -17,7 +17,7 @@ from vaultmind.index.db import Database
 from vaultmind.index.fetch import Fetch
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.matching import Matcher
-from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Sync
 from vaultmind.index.vectors import ChromaStore, Vectors
@@ -67,8 +67,7 @@ class Vault:
         self.hidden, self.vectors = Hidden(), Meaning()
         self.sync = Sync(self.database, ground)
         self.rights = OpenToAll()
-        withheld = Withheld(self.hidden, self.rights)
-        self.outlet = Outlet(ground, withheld)
+        self.outlet = Outlet(ground, self.hidden, self.rights)
         folder = self.paths.root / self.paths.memory_dir
         self.finder = Finder(self.columns, self.vectors, folder, local_now)
         self.raw = Search(self.finder, self.outlet, self, self.state)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.fakes import OpenToAll
 from vaultmind.index.db import Database, Journal, file_records
 from vaultmind.index.folder import VaultFolder
-from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.index.sync import Sync
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.planner.layers import Explored, explore
@@ -46,8 +46,7 @@ class Shelf:
         self.ground = ground or VaultFolder(VaultPaths(folder))
         self.database = Database(self.state_dir / "index.db")
         self.sync = Sync(self.database, self.ground, describe=described)
-        withheld = Withheld(Tombstones(self.ground.paths), OpenToAll())
-        self.outlet = Outlet(self.ground, withheld)
+        self.outlet = Outlet(self.ground, Tombstones(self.ground.paths), OpenToAll())
 
     @property
     def journal(self) -> Journal:

@@ -12,8 +12,9 @@ from tests.fakes import OpenToAll
 from vaultmind.config import Config, IndexConfig
 from vaultmind.config.links import Link, links_file
 from vaultmind.errors import BadArgument, NotFound
+from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.planner.sources import Sources, folder_indexes
 from vaultmind.vault.paths import VaultPaths
@@ -50,9 +51,9 @@ class Desk:
         return links_file(self.config.state_dir, self.config.config_folder)
 
     def open(self, *, start: bool = True) -> Sources:
-        withheld, paths = Withheld(Tombstones(self.paths), OpenToAll()), self.paths
-        index = Index(self.config, paths, withheld, clock=now, embedder=lambda: None)
-        opens = folder_indexes(self.config, withheld, lambda: None, now)
+        outlet = Outlet(VaultFolder(self.paths), Tombstones(self.paths), OpenToAll())
+        index = Index(self.config, outlet, clock=now, embedder=lambda: None)
+        opens = folder_indexes(self.config, outlet, lambda: None, now)
         sources = Sources(self.config, index, opens, now, self.home)
         if start:
             index.start()

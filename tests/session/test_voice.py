@@ -17,8 +17,7 @@ from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
 from vaultmind.session.files import read_text, session_ids
 from vaultmind.session.log import SessionLog
-from vaultmind.session.meant import recalled
-from vaultmind.session.voice import Heard, Voice
+from vaultmind.session.voice import Heard, Voice, recalled
 from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -50,7 +49,7 @@ class Desk:
         self.sessions = SessionLog(gate, reader, clock, idle_minutes=30)
         folder = self.paths.root / "VaultMind" / "phrases"
         words = Reader(folder, self.paths.agent_names)
-        self.voice = Voice(words, self.sessions, gate, reader, shows, clock, 30)
+        self.voice = Voice(words, self.sessions, gate, shows, clock)
 
     def say(self, words: str, message_id: str = "", caller: Caller = MAIN) -> Heard:
         return self.voice.hear(caller, "main", words, message_id)

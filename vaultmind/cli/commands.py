@@ -195,7 +195,7 @@ def minion_status() -> None:
 def init() -> None:
     """Make the memory folder in your vault.
 
-    Nothing outside that folder is ever written. Run it again at any time: what exists stays.
+    Nothing outside it is written, but for the style that --snippet asks for. What exists stays.
     """
 
 

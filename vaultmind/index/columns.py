@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vaultmind.index.db import NEVER, SOME, Database
+from vaultmind.index.linked import shape_of
 from vaultmind.types import KINDS, Kind
 
 Floats = NDArray[np.float32]
@@ -48,6 +49,7 @@ MAX_LANGUAGES, MIN_LANGUAGE_SHARE = 6, 0.005
 _SMALL, _MOST_SMALL = 8_000, 12
 """Chunks below which a segment is small, and how many such there may be."""
 _SPARE_DEAD, _LEVELS, _BATCH = 2_000, 127, 500
+_MOST_LIVING = 256
 _NUMBERS = (
     "words stems title file kind agent speaker lang day message letters flags embeds before after"
 )
@@ -132,6 +134,8 @@ class Columns:
         self._tokens: NDArray[np.int32] = np.zeros(65_536, dtype=np.int32)
         self._token_count = self._dead = 0
         self._segments: list[_Segment] = []
+        self._living: dict[int, Postings] = {}
+        """Postings of what was lately looked for, without dead chunks."""
         self.terms: list[str] = []
         """By number."""
         self.term_ids: defaultdict[str, int] = defaultdict()
@@ -147,6 +151,7 @@ class Columns:
         self._tags: list[str] = []
         self._links: list[int] = []
         """How many links each file has."""
+        self._is_code: list[bool] = []
         self._forget_vectors()
 
     def _forget_vectors(self) -> None:
@@ -286,9 +291,11 @@ class Columns:
             self._slots.append([])
             self._tags.append("")
             self._links.append(0)
+            self._is_code.append(shape_of(path) == "code")
         return number
 
     def _publish(self) -> None:
+        self._living.clear()
         rows = self.rows[: self.count]
         lengths = (rows["words"] + rows["stems"] + rows["title"]).astype(np.float32)
         living = self.alive[: self.count]
@@ -364,10 +371,9 @@ class Columns:
 
     def nearest(self, vector: Floats, mask: Flags, count: int) -> Ints:
         """Return the chunks nearest in meaning among some, nearest first."""
-        usable = mask & self.has_vector[: self.count]
-        rough = self._coarse[: self.count] @ vector[:COARSE]
-        rough[~usable] = -np.inf
-        slots = _best(rough, min(MOST_EXACT, int(usable.sum())))
+        usable = np.flatnonzero(mask & self.has_vector[: self.count])
+        rough = (self._coarse[: self.count] @ vector[:COARSE])[usable]
+        slots = usable[_best(rough, MOST_EXACT)]
         order = np.argsort(-self.closeness(slots, vector), kind="stable")
         return slots[order[:count]]
 
@@ -380,9 +386,15 @@ class Columns:
 
     def postings(self, term: str) -> Postings:
         """Return which chunks hold a term."""
-        number = self.term_ids.get(term, -1)
-        found = np.concatenate([_NOWHERE, *(one.of(number) for one in self._segments)])
-        living: Postings = found[self.alive[found["slot"]]]
+        if (number := self.term_ids.get(term, -1)) < 0:
+            return _NOWHERE
+        if (living := self._living.get(number)) is None:
+            parts = [some for one in self._segments if len(some := one.of(number))]
+            found = parts[0] if len(parts) == 1 else np.concatenate([_NOWHERE, *parts])
+            living = found[self.alive[found["slot"]]]
+            if len(self._living) == _MOST_LIVING:
+                self._living.clear()
+            self._living[number] = living
         return living
 
     def score(self, term: str, total: Floats, *, typed: bool = False) -> None:
@@ -439,6 +451,18 @@ class Columns:
         """Return how many links each chunk's file has."""
         return np.array([self._links[file] for file in self.rows["file"][slots]])
 
+    def before(self, slots: Ints) -> Ints:
+        """Return the place before each in its file, -1 where there is none."""
+        return np.where(slots < 0, -1, self.rows["before"][slots]).astype(np.int64)
+
+    def after(self, slots: Ints) -> Ints:
+        """Return the place after each in its file, -1 where there is none."""
+        return np.where(slots < 0, -1, self.rows["after"][slots]).astype(np.int64)
+
+    def are_code(self, slots: Ints) -> Flags:
+        """Return which chunks are of a file of code."""
+        return np.array([self._is_code[file] for file in self.rows["file"][slots]], dtype=np.bool_)
+
     def slots_of(self, rowids: Iterable[int]) -> Ints:
         """Return the places of those chunks that there are, by rowid."""
         found = (self._slot_of.get(rowid, -1) for rowid in rowids)
@@ -447,17 +471,15 @@ class Columns:
 
 def best(scores: Floats, count: int) -> Ints:
     """Return the places of the best positive scores, best first; of equals the first."""
-    return _best(scores, min(count, int((scores > 0).sum())))
+    positive = np.flatnonzero(scores > 0)
+    return positive[_best(scores[positive], count)]
 
 
 def _best(scores: Floats, count: int) -> Ints:
-    if count <= 0:
-        return np.zeros(0, dtype=np.int64)
-    if count < len(scores):
+    slots = np.arange(len(scores))
+    if 0 < count < len(scores):
         least = np.partition(scores, len(scores) - count)[len(scores) - count]
         slots = np.flatnonzero(scores >= least)
-    else:
-        slots = np.arange(len(scores))
     order = np.argsort(-scores[slots], kind="stable")[:count]
     return slots[order]
 

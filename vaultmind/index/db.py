@@ -13,14 +13,14 @@ import threading
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-VERSION = 14
+VERSION = 15
 """Raise it when the tables change: an index of another version is made anew."""
 NEVER = -1
 """The version of whoever has seen nothing of a journal yet."""
@@ -32,10 +32,10 @@ CHUNK_COLUMNS = (
 BESIDE = 4
 """Chunks before and after one that are looked at with it."""
 SOME = "IN (SELECT value FROM json_each(?))"
+ROOM = "Check that the state folder can be written and the disk has room."
 RESTART = "Stop VaultMind (`vaultmind daemon stop`): its next start makes the index anew."
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 30.0
-_POOLED_READERS = 8
 _MOST_NOTED = 4_096
 """Writes that a journal remembers; whoever is further behind looks at everything."""
 _DAMAGED = {
@@ -89,32 +89,25 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.renewed = ""
-        """Why the database was started anew; empty when it was not."""
-        self.damage = ""
-        """Why it can no longer be trusted: the next opening begins anew."""
+        self.damaged = False
+        """Whether it can no longer be trusted: it is deleted when it is closed."""
+        self.note = ""
+        """What a person should know: that it is damaged, or was and is begun anew."""
         self.journal = Journal()
-        self._damaged = Path(f"{path}.damaged")
-        """Says the same to the next opening."""
         self._touched: list[str] = []
         self._lock = threading.RLock()
         self._writing_thread = 0
         self._pool: list[sqlite3.Connection] = []
-        self._pool_lock = threading.Lock()
         self._closed = False
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            if self._damaged.exists():
-                self._delete(self._damaged.read_text("utf-8", "replace"))
-            self._writer = self._open()
-        except sqlite3.OperationalError as error:
-            raise IndexUnavailable(
-                f"The index {path} cannot be opened: {error}.",
-                hint="Check that the state folder can be written and the disk has room.",
-            ) from error
-        except sqlite3.DatabaseError as error:
-            self._delete(str(error))
-            self._writer = self._open()
+        with self._guarded():
+            try:
+                self._writer = self._open()
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                self._delete(str(error))
+                self._writer = self._open()
 
     @contextmanager
     def write(self, *touched: str) -> Iterator[sqlite3.Connection]:
@@ -149,20 +142,20 @@ class Database:
             if self._writing_thread == threading.get_ident():
                 yield self._writer
                 return
-            with self._pool_lock:
-                connection = self._pool.pop() if self._pool else self._connect()
+            try:
+                connection = self._pool.pop()
+            except IndexError:
+                connection = self._connect()
             try:
                 connection.execute("BEGIN")
                 yield connection
             finally:
                 with suppress(sqlite3.Error):
                     connection.rollback()
-                with self._pool_lock:
-                    is_kept = not self._closed and len(self._pool) < _POOLED_READERS
-                    if is_kept:
-                        self._pool.append(connection)
-                if not is_kept:
+                if self._closed:
                     connection.close()
+                else:
+                    self._pool.append(connection)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -175,10 +168,9 @@ class Database:
             code = getattr(error, "sqlite_errorcode", 0)
             if not _DAMAGED.isdisjoint((code, code & 0xFF)):
                 log.warning("index database %s is damaged: %s", self.path, error)
-                self.damage = str(error)
-                with suppress(OSError):
-                    self._damaged.write_text(self.damage, "utf-8")
-            told, hint = ("is damaged", RESTART) if self.damage else ("failed", "")
+                self.damaged = True
+                self.note = f"The index database is damaged ({error}). {RESTART}"
+            told, hint = ("is damaged", RESTART) if self.damaged else ("failed", ROOM)
             raise IndexUnavailable(f"The index {self.path} {told} ({error}).", hint=hint) from error
 
     def get(self, key: str, default: str = "") -> str:
@@ -205,25 +197,27 @@ class Database:
                 raise IndexUnavailable("The log of the index database is still being read.")
 
     def close(self) -> None:
-        """Close all connections."""
-        with self._lock, self._pool_lock:
+        """Close all connections; what is damaged is begun anew at the next opening."""
+        with self._lock:
             self._closed = True
             for connection in (*self._pool, self._writer):
                 connection.close()
+            if self.damaged:
+                self._delete()
 
     def _open(self) -> sqlite3.Connection:
         connection = self._connect()
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version != VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            if version not in (0, VERSION):
                 connection.close()
                 self._delete()
-                connection = self._connect()
+                return self._open()
             connection.executescript(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
                 " PRAGMA cache_size = -16000;"
             )
-            if version != VERSION:
+            if not version:
                 made = f"{_SCHEMA.read_text()} PRAGMA user_version = {VERSION};"
                 connection.executescript(f"BEGIN; {made} COMMIT;")
         except BaseException:
@@ -239,39 +233,36 @@ class Database:
     def _delete(self, reason: str = "") -> None:
         if reason:
             log.warning("index database %s is damaged (%s): starting anew", self.path, reason)
-            self.renewed = reason
-        for suffix in ("", "-wal", "-shm", ".damaged"):
+            self.note = f"The index database was damaged ({reason}) and made anew."
+        for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """A file as the index has it. `sha` is empty for one that could not be read."""
+def file_stamps(
+    database: Database, paths: Collection[str] | None = None
+) -> dict[str, FileStat | None]:
+    """Return the files that the index has, all or those of some paths, with their stamps.
 
-    path: str
-    sha: str
-    lang: str
-    stat: FileStat
-
-
-def file_rows(database: Database, paths: Collection[str] | None = None) -> list[FileRow]:
-    """Return the files that the index has: all of them, or those of some paths."""
-    some = () if paths is None else (json.dumps([*paths]),)
-    statement = "SELECT path, sha, lang, mtime_ns, ctime_ns, size FROM files"
-    with database.read() as connection:
-        rows = connection.execute(f"{statement} WHERE path {SOME}" if some else statement, some)
-        return [FileRow(path, sha, lang, FileStat(*stamp)) for path, sha, lang, *stamp in rows]
+    None for one that could not be read.
+    """
+    rows = _rows(database, "path, sha, mtime_ns, ctime_ns, size FROM files", paths)
+    return {path: FileStat(*stamp) if sha else None for path, sha, *stamp in rows}
 
 
 def file_records(
     database: Database, paths: Collection[str] | None = None
 ) -> dict[str, tuple[bytes, FileStat]]:
     """Return what is known of files for planning, with their stamps: of all, or of some paths."""
+    what = "path, record, mtime_ns, ctime_ns, size FROM records JOIN files USING (path)"
+    rows = _rows(database, what, paths)
+    return {path: (record, FileStat(*stamp)) for path, record, *stamp in rows if record}
+
+
+def _rows(database: Database, what: str, paths: Collection[str] | None) -> list[tuple[Any, ...]]:
     some = () if paths is None else (json.dumps([*paths]),)
-    statement = "SELECT path, record, mtime_ns, ctime_ns, size FROM records JOIN files USING (path)"
     with database.read() as connection:
-        rows = connection.execute(f"{statement} WHERE path {SOME}" if some else statement, some)
-        return {path: (record, FileStat(*stamp)) for path, record, *stamp in rows}
+        where = f" WHERE path {SOME}" if some else ""
+        return connection.execute(f"SELECT {what}{where}", some).fetchall()
 
 
 def chunk_from(row: Sequence[object]) -> Chunk:
@@ -305,8 +296,7 @@ def chunks_beside(
 
 def changed_on_disk(database: Database, reader: VaultReader, paths: Collection[str]) -> set[str]:
     """Return those files that are not on disk as they were indexed."""
-    indexed = {row.path: row.stat for row in file_rows(database, paths)}
-    changed = set(paths)
+    indexed, changed = file_stamps(database, paths), set(paths)
     for path in paths:
         with suppress(VaultMindError):
             if reader.stat(path) == indexed.get(path, False):
@@ -314,8 +304,8 @@ def changed_on_disk(database: Database, reader: VaultReader, paths: Collection[s
     return changed
 
 
-def hit_of(chunk: Chunk, title: str, text: str, score: float) -> Hit:
+def hit_of(chunk: Chunk, text: str, score: float) -> Hit:
     """Return a chunk as a hit, with what is shown of it and how well it matches."""
     names = ("id", "path", "anchor", "kind", "agent", "lang", "time", "session", "message")
     told = {name: getattr(chunk, name) for name in names}
-    return Hit(**told, speaker=chunk.speaker, title=title, text=text, score=score)
+    return Hit(**told, speaker=chunk.speaker, title=chunk.title, text=text, score=score)

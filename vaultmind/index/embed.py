@@ -11,11 +11,13 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from vaultmind.address import Server, parse_address
 from vaultmind.errors import BadArgument, MissingExtra, VaultMindError, install_hint
@@ -106,23 +108,20 @@ class LocalEmbedder:
             if self._name == "e5":
                 return _unit_rows(model.passage(shown))
             self._pool = self._pool or ThreadPoolExecutor(CORES, "embed", initializer=step_back)
-        import numpy as np  # after the model, whose loading holds back others that import it
-
-        hands = max(1, min(CORES, len(shown) // _WORTH_SHARING))
-        parts = [shown[hand::hands] for hand in range(hands)]
-        rows = np.empty((len(shown), self.dim), dtype=np.float32)
-        for hand, part in enumerate((self._pool.map if hands > 1 else map)(model.encode, parts)):
-            rows[hand::hands] = part
-        return _unit_rows(rows)
+        size = max(_WORTH_SHARING, -(-len(shown) // CORES))
+        parts = [shown[at : at + size] for at in range(0, len(shown), size)]
+        rows = (self._pool.map if len(parts) > 1 else map)(model.encode, parts)
+        return _unit_rows(np.concatenate([np.empty((0, self.dim)), *rows]))
 
     def embed_query(self, text: str) -> Matrix:
         """Return the vector of a question."""
-        if self._name == "use":
-            vector: Matrix = self.embed([text])[0]
-            return vector
-        with self._lock:
-            asked: Matrix = _unit_rows(self._loaded().query(_shown([text])))[0]
-        return asked
+        if self._name == "e5":
+            with self._lock:
+                rows = _unit_rows(self._loaded().query(_shown([text])))
+        else:
+            rows = self.embed([text])
+        vector: Matrix = rows[0]
+        return vector
 
     def _loaded(self) -> Any:  # noqa: ANN401
         if self._model is None and self._name == "use":
@@ -156,8 +155,6 @@ class ServedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text; raises EmbedderAway."""
-        import numpy as np
-
         rows = [self._rows(texts[at : at + BATCH], SECONDS) for at in range(0, len(texts), BATCH)]
         return np.concatenate(rows) if rows else np.empty((0, self.dim), np.float32)
 
@@ -194,8 +191,6 @@ class ServedEmbedder:
 
     def _checked(self, given: list[Any], wanted: int) -> Matrix:
         """Return rows of length 1; raises ValueError where there are none to be made of it."""
-        import numpy as np
-
         rows = np.asarray(given, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != wanted or not rows.shape[1]:  # noqa: PLR2004
             raise ValueError(f"{wanted} texts were given and something else came back")
@@ -212,8 +207,6 @@ def _shown(texts: Sequence[str]) -> list[str]:
 
 def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     """Return rows of length 1 in float32; a row without a direction points along the first axis."""
-    import numpy as np
-
     matrix = np.nan_to_num(np.asarray(rows, dtype=np.float32))
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit = np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
@@ -228,21 +221,6 @@ def embedded_text(title: str, text: str) -> str:
     """
     headings = title.partition(" › ")[2]
     return f"{headings}\n{text}" if headings else text
-
-
-class Shared:
-    """One embedder for several indexes, opened once."""
-
-    def __init__(self, opens: Callable[[], Embedder | None]) -> None:
-        self._opens = opens
-        self._lock = threading.Lock()
-        self._held: Embedder | None = None
-
-    def open(self) -> Embedder | None:
-        """Return the embedder, opened now if it was not; None where none is set."""
-        with self._lock:
-            self._held = self._held or self._opens()
-            return self._held
 
 
 # --- what a cosine means
@@ -300,8 +278,6 @@ def learn_scale(embedder: Embedder) -> None:
 
 def calibrated(embedder: Embedder) -> Scale:
     """Return the scale of an embedder, measured with a few texts; what it raises is raised."""
-    import numpy as np
-
     answered = LISTS["answered"]
     texts = embedder.embed([*answered.values()])
     cosines = np.stack([embedder.embed_query(question) for question in answered]) @ texts.T

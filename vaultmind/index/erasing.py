@@ -22,6 +22,7 @@ from vaultmind.index.vectors import DROP_ORPHANS, Vectors, blank_freed_memory
 from vaultmind.types import Chunk, MessageRef, Scrubbed
 
 _BEGUN = "erasure_begun"
+_ANYWHERE = Where()
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ class Erasing:
         """
         self._sync.refresh([f"{self._sync.paths.sessions(agent)}/"])
         told: dict[tuple[str, str, str], MessageRef] = {}
-        for chunk in self._saying(text, Where((agent,), ("message",)), limit):
+        for chunk in self.saying(text, limit, Where((agent,), ("message",))):
             block = chunk.anchor.removeprefix("#^")
             if block or chunk.message:
                 ref = MessageRef(agent, chunk.session, block, chunk.message)
@@ -85,9 +86,9 @@ class Erasing:
                 for key, ref in told.items()
             ]
 
-    def saying(self, text: str, limit: int) -> list[Chunk]:
+    def saying(self, text: str, limit: int, where: Where = _ANYWHERE) -> list[Chunk]:
         """Return the chunks that hold words of a text, likeliest first."""
-        return self._saying(text, Where(), limit)
+        return [chunk for _, chunk in self._chunks(self._finder.saying(text, where, limit))]
 
     def nearest_to(self, texts: Sequence[str], limit: int) -> list[tuple[Chunk, float]] | None:
         """Return the chunks that mean nearly the same as a text, nearest first.
@@ -100,16 +101,13 @@ class Erasing:
                 return None
             columns.follow()
             with columns.lock:
-                slots = columns.nearest(vector, columns.mask(Where()), limit)
+                slots = columns.nearest(vector, columns.mask(_ANYWHERE), limit)
                 near = columns.vectors(slots) @ vector
                 for rowid, one in zip(columns.rows["rowid"][slots].tolist(), near, strict=True):
                     scores[rowid] = max(float(one), scores.get(rowid, 0.0))
         same = scale_of(columns.embedder).same
         best = sorted((one for one in scores if scores[one] >= same), key=lambda one: -scores[one])
         return [(chunk, scores[one]) for one, chunk in self._chunks(best[:limit])]
-
-    def _saying(self, text: str, where: Where, limit: int) -> list[Chunk]:
-        return [chunk for _, chunk in self._chunks(self._finder.saying(text, where, limit))]
 
     def _chunks(self, rowids: Sequence[int]) -> list[tuple[int, Chunk]]:
         with self._database.read() as connection:

@@ -13,9 +13,18 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vaultmind import tokens
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import NotFound
 from vaultmind.index.db import Database, chunks_of
-from vaultmind.index.notes import TASK, Form, Place, Span, heading_anchor, name_of, uncommented
+from vaultmind.index.notes import (
+    TASK,
+    Form,
+    Place,
+    Span,
+    heading_anchor,
+    name_of,
+    sections,
+    uncommented,
+)
 from vaultmind.index.outlet import Outlet
 from vaultmind.redact import blank_passages
 from vaultmind.types import Caller, Kind, LinkedKind, Message
@@ -69,13 +78,8 @@ class Fetch:
     ) -> Fetched:
         """Return the text of a hit's section or message, of `Note.md`, or of `Note.md#Heading`.
 
-        Raises NotFound for what is not there or not shown to the caller (the answer is the same),
-        BadArgument for an offset or budget that is none.
+        Raises NotFound for what is not there or not shown to the caller: the answer is the same.
         """
-        if offset < 0:
-            raise BadArgument("offset", offset, "0 or more")
-        if max_tokens < 1:
-            raise BadArgument("max_tokens", max_tokens, "1 or more")
         name = id_or_path.strip()
         path, anchor = self._named(name, caller)
         place = self._outlet.folder.place_of(path)
@@ -124,7 +128,7 @@ class Fetch:
         for found, part in ((wanted, ""), (path, mark + anchor), (f"{path}.md", mark + anchor)):
             if found and self._outlet.reader.exists(found):
                 return found, part
-        named = "SELECT path FROM ties WHERE kind = 'name' AND name = ? AND path LIKE '%.md'"
+        named = "SELECT path FROM files WHERE name = ? AND path LIKE '%.md'"
         with self._database.read() as connection:
             paths = [row[0] for row in connection.execute(named, (name_of(path),))]
         notes = [one for one in paths if not self._outlet.paths.in_memory(one)]
@@ -156,7 +160,7 @@ def _told(message: Message) -> str:
 
 def _note(text: str, form: Form, title: str, anchor: str, hides: Hides) -> Part | None:
     note = parse_note(text)
-    span = _span(note, anchor, len(text)) if anchor else (0, len(text))
+    span = _span(note, text, anchor) if anchor else (0, len(text))
     if span is None:
         return None
     hidden = hidden_spans(note, hides) if form in ("summary", "episode") else ()
@@ -173,17 +177,14 @@ def _note(text: str, form: Form, title: str, anchor: str, hides: Hides) -> Part 
     return Part(_BLANK_LINES.sub("\n\n", shown).strip(), note.title_property or title)
 
 
-def _span(note: Note, anchor: str, size: int) -> Span | None:
+def _span(note: Note, text: str, anchor: str) -> Span | None:
     """Return the span of a block, or of a heading with all below it."""
     if anchor.startswith("^"):
         blocks = (one for one in note.blocks if f"^{one.id}" == anchor)
         return next(((one.start, one.end) for one in blocks), None)
     wanted = heading_anchor(anchor.rpartition("#")[2]).casefold()
-    for at, heading in enumerate(note.headings):
-        if heading_anchor(heading.text).casefold() == wanted:
-            below = (one.start for one in note.headings[at + 1 :] if one.level <= heading.level)
-            return heading.start, next(below, size)
-    return None
+    named = (one for one in sections(note, text) if heading_anchor(one.raw).casefold() == wanted)
+    return next(((one.start, one.end) for one in named), None)
 
 
 def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:

@@ -21,7 +21,7 @@ from vaultmind.vault.scan import OBSIDIAN_SETTINGS, Rules, Scan, scan
 
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 _LIMIT = "the system's limit of watched folders is reached (fs.inotify.max_user_watches)"
-VAULT_FORMAT = "11"
+VAULT_FORMAT = "12"
 """Raise it when the same bytes of a vault would give other chunks, terms, ties or records."""
 
 log = logging.getLogger(__name__)
@@ -79,16 +79,14 @@ class VaultFolder:
 class Watcher(logging.Handler):
     """Follows a folder by the system's file events, which are hints and never the truth.
 
-    Takes what to call with changed paths (folders end in `/`), and when it cannot tell. That the
-    system's queue overflowed is told by a line in watchdog's log alone, so it handles that, too.
+    Takes what to call with changed paths: folders end in `/`, and an empty one means that it cannot
+    tell. That the system's queue overflowed is told by a line in watchdog's log alone, so it
+    handles that, too.
     """
 
-    def __init__(
-        self, source: VaultFolder, mark: Callable[[list[str]], None], lost: Callable[[], None]
-    ) -> None:
+    def __init__(self, source: VaultFolder, mark: Callable[[list[str]], None]) -> None:
         super().__init__(logging.WARNING)
-        self._source, self._root = source, source.paths.root
-        self._mark, self._lost = mark, lost
+        self._source, self._root, self._mark = source, source.paths.root, mark
         self._observer: Any = None
 
     def start(self) -> str:
@@ -135,7 +133,7 @@ class Watcher(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Take a record of watchdog's logger."""
         if "overflow" in record.getMessage().lower():
-            self._lost()
+            self._mark([""])
 
     def dispatch(self, event: Any) -> None:  # noqa: ANN401
         """Take an event of watchdog; when it cannot be understood, everything is looked at."""
@@ -143,14 +141,14 @@ class Watcher(logging.Handler):
             ends = [self._relative(event.src_path), self._relative(event.dest_path)]
             paths = [path for path in ends if path is not None]
             if "" in paths or any(map(self._source.governs, paths)):
-                self._lost()
-            if event.is_directory:
-                self._mark([f"{path}/" for path in paths if path])
+                self._mark([""])
+            elif event.is_directory:
+                self._mark([f"{path}/" for path in paths])
             else:
-                self._mark([path for path in paths if path and self._source.place_of(path)])
+                self._mark([*filter(self._source.place_of, paths)])
         except Exception:  # watchdog's thread must live
             log.exception("a file event could not be understood: %r", event)
-            self._lost()
+            self._mark([""])
 
     def _relative(self, path: str | bytes) -> str | None:
         """Return a path inside the folder, empty for itself, None for none at all."""

@@ -10,17 +10,18 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from typing import Any
 
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.columns import Columns
-from vaultmind.index.db import RESTART, Database, FileRow, file_records, file_rows
+from vaultmind.index.db import Database, file_records
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch
-from vaultmind.index.folder import VaultFolder, Watcher
-from vaultmind.index.outlet import Outlet, Withheld
+from vaultmind.index.folder import Watcher
+from vaultmind.index.outlet import Outlet
 from vaultmind.index.related import Relations
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Describe, Sync
@@ -28,7 +29,6 @@ from vaultmind.index.vectors import ChromaStore, Vectors
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import Fault, IndexState, Progress
 from vaultmind.vault.files import FileStat
-from vaultmind.vault.paths import VaultPaths
 
 _RETRY_SECONDS = 30.0
 """How long after a failed comparison the next one is tried."""
@@ -44,14 +44,13 @@ class Index:
     def __init__(
         self,
         config: Config,
-        folder: VaultPaths | VaultFolder,
-        withheld: Withheld,
+        outlet: Outlet,
         *,
         clock: Clock,
         embedder: Callable[[], Embedder | None] | None = None,
         describe: Describe = lambda file, lang: b"",
     ) -> None:
-        """Take as `folder` a vault's names, or another folder to be the index of.
+        """Take what filters the ways out of a vault, or of another folder to be the index of.
 
         `embedder` opens another than the bundled one that is configured; `describe` makes the
         records of files for those that plan.
@@ -67,25 +66,26 @@ class Index:
         self._database = Database(config.state_dir / "index.db")
         self.journal = self._database.journal
         """Tells which files were stored, and that none was."""
-        if is_vault := isinstance(folder, VaultPaths):
-            folder = VaultFolder(folder, named.exclude, named.max_file_bytes)
         self._columns = Columns(self._database)
         least = config.auto_rag.min_message_tokens
-        sync = Sync(self._database, folder, least, describe)
-        self._sync, self.mark, self.everything = sync, sync.mark, sync.mark_all
+        sync = Sync(self._database, outlet.folder, least, describe)
+        self._sync, self.mark, self.everything = sync, sync.mark, partial(sync.mark, [""])
+        if self._database.get("patterns") != (patterns := repr(config.redact.patterns)):
+            sync.forget_all()  # its texts were masked by others
+            self._database.set("patterns", patterns)
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
         self.message_meaning = self._embedding = Vectors(self._columns, store, opening, self._step)
         """What a conversation in memory is searched with. Implements ports.MessageMeaning."""
-        self._embedding.owns_embedder = is_vault
-        self.outlet = Outlet(folder, withheld)
+        self._embedding.owns_embedder = outlet.folder.what == "vault"
+        self.outlet = outlet
         """The filter of every way out, for those that show vault text without searching."""
-        memory = folder.paths.root / folder.paths.memory_dir
+        memory = outlet.paths.root / outlet.paths.memory_dir
         self._finder = Finder(self._columns, self._embedding, memory, clock)
         self.raw = Search(self._finder, self.outlet, self, self.state)
         """What a text finds, chunk by chunk: for what ranks files by it, or trains a ranker."""
         self.search = self.raw.search
-        """Returns the best hits, each checked against the disk. Raises as `rows`."""
+        """Returns the best hits, each checked against the disk. Raises IndexUnavailable."""
         self.fetch = Fetch(self._database, self.outlet).fetch
         """Returns the whole text of a hit's id, a path, or `path#anchor`, fresh from disk."""
         self.relations = Relations(self._finder, self.outlet)
@@ -94,7 +94,7 @@ class Index:
         """What takes erased texts out of the index. Implements ports.IndexErasing."""
         self.messages_about = self.erasing.messages_about
         """Returns messages of an agent that may say a thing. Implements ports.MessageFinder."""
-        self._watcher = Watcher(folder, self.mark, self.everything)
+        self._watcher = Watcher(outlet.folder, self.mark)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
 
     # --- life ----------------------------------------------------------------------------
@@ -141,19 +141,17 @@ class Index:
         """Return how far the index is."""
         files, chunks, faults = self._counted()
         vectors, embeddable = self._columns.vector_counts()
-        notes = [self._failure, self._embedding.note, self._watch_note]
-        if vectors < embeddable and not notes[1]:
-            notes[1] = (
+        known = files + sum(fault.severity == "skipped" for fault in faults)
+        meaning = self._embedding.note
+        if vectors < embeddable and not meaning:
+            meaning = (
                 f"Meaning is searchable for {vectors:,} of {embeddable:,} chunks so far; words for"
                 " all."
             )
-        if reason := self._database.damage:
-            notes.insert(0, f"The index database is damaged ({reason}). {RESTART}")
-        if reason := self._database.renewed:
-            notes.append(f"The index database was damaged ({reason}) and made anew.")
+        notes = (self._database.note, self._failure, meaning, self._watch_note)
         return IndexState(
-            phase="failed" if self._database.damage else self._phase,
-            files=self._files(files, faults),
+            phase="failed" if self._database.damaged else self._phase,
+            files=known if self._phase == "ready" else max(known, self._sync.total),
             indexed=files,
             chunks=chunks,
             vectors=vectors,
@@ -162,12 +160,8 @@ class Index:
             embedder=self._embedding.embedder_id,
             sends_to=self._embedding.sends_to,
             faults=faults,
-            notes=tuple(note for note in (*notes, *self._finder.registry().faults) if note),
+            notes=tuple(filter(None, (*notes, *self._finder.registry().faults))),
         )
-
-    def rows(self, paths: Collection[str] | None = None) -> list[FileRow]:
-        """Return the files that are indexed as they were read; raises IndexUnavailable."""
-        return file_rows(self._database, paths)
 
     def records(self, paths: Collection[str] | None = None) -> dict[str, tuple[bytes, FileStat]]:
         """Return what was described of files, with their stamps; raises IndexUnavailable."""
@@ -211,11 +205,11 @@ class Index:
 
     def _round(self) -> None:
         """Do what is due."""
-        is_dirty, paths = self._sync.take()
-        if is_dirty or time.monotonic() >= self._next_compare:
+        paths = self._sync.take()
+        if "" in paths or time.monotonic() >= self._next_compare:
             with self._comparing:
                 self._compare(silent)
-        if paths:
+        if paths := paths - {""}:
             self._sync.refresh(paths)
             self._columns.follow()
             self._embedding.wake()
@@ -252,7 +246,7 @@ class Index:
             self._stepped.notify_all()
 
     def _has_news(self) -> bool:
-        return self._stopping or self._sync.dirty or bool(self._sync.marked)
+        return self._stopping or bool(self._sync.marked)
 
     def _is_ready(self, vectors: bool) -> bool:
         if self._phase != "ready" or self._has_news() or self._busy:
@@ -260,20 +254,15 @@ class Index:
         return not vectors or self._embedding.settled
 
     def _progress(self) -> Progress:
-        files, _, faults = self._counted()
+        state = self.state()
         if self._phase != "ready":
-            return Progress(files, self._files(files, faults), "indexing text")
-        return Progress(*self._columns.vector_counts(), "embedding")
-
-    def _files(self, files: int, faults: Iterable[Fault]) -> int:
-        """Return how many files there are: while indexing, what the scan saw."""
-        known = files + sum(fault.severity == "skipped" for fault in faults)
-        return known if self._phase == "ready" else max(known, self._sync.total)
+            return Progress(state.indexed, state.files, "indexing text")
+        return Progress(state.vectors, state.embeddable, "embedding")
 
     def _counted(self) -> tuple[int, int, tuple[Fault, ...]]:
         """Return files, chunks and faults of the database, counted anew only after a write."""
         now = (self.journal.version, self._sync.scan_faults)
-        if self._counts[:2] != now and not self._database.damage:
+        if self._counts[:2] != now and not self._database.damaged:
             try:
                 with self._database.read() as connection:
                     files, chunks = connection.execute(

@@ -46,16 +46,10 @@ _BY_ENDING, _BY_NAME = (
 _LEFT_OUT = _TABLES["left_out"]
 MACHINE_MADE = _LEFT_OUT["machine_made"]
 """Endings of names of what no person wrote: such files are known, and not searched."""
-_HIDDEN = re.compile(
-    r"/\.(?!(?:github|circleci|gitlab-ci\.ya?ml|travis\.ya?ml|pre-commit-config\.ya?ml|editorconfig|"
-    r"eslintrc(?:\.[a-z]+)?|prettierrc(?:\.[a-z]+)?|babelrc(?:\.[a-z]+)?|coveragerc|flake8)(?:/|$))",
-    re.IGNORECASE,
-)
-"""A name with a dot before it, but for those that are taken."""
 _IDENTITY = "identity.md"
 IGNORE_FILE = ".gitignore"
-MAX_RULES, MAX_WILDCARDS = 500_000, 8
-"""Of one file of patterns; and of one line: more would take too long on a long name."""
+MAX_RULES = 500_000
+"""Bytes of one file of patterns."""
 _IGNORES_CASE = sys.platform in ("darwin", "win32")
 
 
@@ -143,9 +137,11 @@ class FolderRules(Rules):
         return self._folders[folder]
 
     def _is_named(self, relative: str) -> bool:
-        if _HIDDEN.search(f"/{relative}") or self._named.match_file(relative.lower()):
-            return True
-        return any(one.search(relative) for one in self._filters)
+        """Tell whether a name is left out; those of folders around it were asked about."""
+        name = relative.rstrip("/").rpartition("/")[2].lower()
+        is_hidden = name.startswith(".") and not name.startswith(_LEFT_OUT["not_hidden"])
+        is_named = is_hidden or self._named.match_file(relative.lower())
+        return is_named or any(one.search(relative) for one in self._filters)
 
     # --- what git ignores -----------------------------------------------------------------
 
@@ -180,10 +176,6 @@ class FolderRules(Rules):
             raw = b""
         for line in os.fsdecode(raw.removeprefix(b"\xef\xbb\xbf")).splitlines():
             try:
-                if len(re.findall(r"\*+|\?+", line)) > MAX_WILDCARDS:
-                    raise ValueError(f"more than {MAX_WILDCARDS} wildcards")
-                if "[[:" in line:
-                    raise ValueError("classes such as [[:alpha:]] are not understood")
                 pattern = GitIgnoreSpecPattern(_cased(line))
                 patterns += [pattern] if pattern.include is not None else []
             except ValueError as error:
@@ -204,20 +196,19 @@ Cutter = Callable[[str, str], Sequence[NamedLines]]
 WHAT = "linked folder"
 MAX_BYTES = 1_000_000
 """Of a file: larger ones are made by tools."""
-FOLDER_FORMAT = "5"
+FOLDER_FORMAT = "6"
 """Raise it when the same bytes of a folder would give other chunks, terms, ties or records."""
 TARGET = 600
 """Characters of a chunk of prose or data."""
-LARGEST, PART = 1_800, 1_200
-"""A piece of code is cut again past the first, into such as the second: what is embedded of a
+PART = 1_200
+"""Characters of a piece of code; of one and a half as many it stays whole. What is embedded of a
 chunk is not much more."""
 DATA_CHARACTERS = 8_000
 """So much of a data file is searched: its beginning says what it is."""
+CODE_LANGUAGE = "en"
+"""Whose words code and data are taken for; of words in Cyrillic letters Russian."""
 MINIFIED_ABOVE, MINIFIED_LINE = 2_000, 250
 """Characters of a file, and of its lines on the average, above which nobody wrote it."""
-FOREIGN_LINES = 3
-"""With so many lines of other letters, code is asked for its language."""
-_FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]")
 
 
 def cut_plainly(path: str, text: str) -> Sequence[NamedLines]:
@@ -313,14 +304,13 @@ def is_minified(text: str) -> bool:
 def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
     """Return the chunks of code: each stands under the name of what it defines."""
     if is_minified(text):
-        return Chunked((), faults=notes.faults_of(path, ["minified: its text is not searched"]))
-    lang = _language(text)
+        return Chunked((), faults=("minified: its text is not searched",))
     chunks = [
-        _chunk(f"{path}{TITLE_JOINT}{name}" if name else path, text, part, name, lang)
+        _chunk(f"{path}{TITLE_JOINT}{name}" if name else path, text, part, name, CODE_LANGUAGE)
         for span, name in _cut(path, text, cutter)
         for part in _parts(text, span)
     ]
-    return Chunked(tuple(chunk for chunk in chunks if chunk.text), lang)
+    return Chunked(tuple(chunk for chunk in chunks if chunk.text), CODE_LANGUAGE)
 
 
 def cut_text(path: str, text: str, *, is_data: bool = False) -> Chunked:
@@ -330,7 +320,7 @@ def cut_text(path: str, text: str, *, is_data: bool = False) -> Chunked:
     if is_data and path.lower().endswith(MACHINE_MADE):
         return Chunked(())
     shown = text[:DATA_CHARACTERS] if is_data else text
-    lang = _language(shown) if is_data else detect(shown)
+    lang = CODE_LANGUAGE if is_data else detect(shown)
     spans = split(shown, (0, len(shown)), TARGET)
     return Chunked(tuple(_chunk(path, text, span, "", lang) for span in spans), lang)
 
@@ -366,18 +356,8 @@ def _chunk(title: str, text: str, span: Span, name: str, lang: str) -> Chunk:
 
 
 def _parts(text: str, span: Span) -> Iterator[Span]:
-    """Yield a span whole, or in pieces at the ends of lines where it is very long."""
-    start, end = span
-    while end - start > LARGEST:
-        at = text.rfind("\n", start + 1, start + PART)
-        at = start + PART if at < 0 else at + 1
-        yield start, at
-        start = at
-    if end > start:
-        yield start, end
-
-
-def _language(text: str) -> str:
-    """Return the language of code's words: English, but for those who write comments in theirs."""
-    foreign = [line for line in text.split("\n") if _FOREIGN.search(line)]
-    return detect(" ".join(foreign), "en") if len(foreign) >= FOREIGN_LINES else "en"
+    """Yield a span whole, or in pieces where it is very long; each with its indentation."""
+    done = span[0]
+    for start, end in split(text, span, PART):
+        yield max(done, text.rfind("\n", 0, start) + 1), end
+        done = end

@@ -18,8 +18,8 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from vaultmind.index.words import detect
-from vaultmind.redact import blank_passages
-from vaultmind.types import Chunk, Fault, Kind
+from vaultmind.redact import blank_passages, mask
+from vaultmind.types import Chunk, Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
 from vaultmind.vault.oneline import unescape
@@ -87,7 +87,8 @@ class Chunked:
 
     chunks: tuple[Chunk, ...]
     lang: str = ""
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[str, ...] = ()
+    """What could not be read of it."""
 
 
 def place_of(path: str, paths: VaultPaths) -> Place | None:
@@ -128,29 +129,26 @@ def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
 def placed(path: str, found: Chunked, place: Place) -> Chunked:
     """Return a file's chunks with ids, path, kind and agent.
 
-    An id is made of path and all that a chunk says, but for where in the file; equal ones are
-    counted.
+    Secrets are masked here: the index holds none. An id is made of path and all that a chunk
+    says, but for where in the file; equal ones are counted.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     chunks = []
-    for chunk in found.chunks:
-        said = (chunk.title, chunk.text, chunk.lang, *chunk.tags, chunk.speaker, chunk.role)
+    for chunk in found.chunks:  # a title is masked with its text: it may announce what that holds
+        title, _, text = mask(f"{chunk.title}\n{chunk.text}").text.partition("\n")
+        said = (title, text, chunk.lang, *chunk.tags, chunk.speaker, chunk.role)
         where = (chunk.anchor, chunk.time, chunk.message, *said)
         seen[where] += 1
         key = "\0".join((path, *where, str(seen[where])))
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
-        chunks.append(replace(chunk, id=name, path=path, kind=place.kind, agent=place.agent))
+        masked = replace(chunk, id=name, path=path, title=title, text=text)
+        chunks.append(replace(masked, kind=place.kind, agent=place.agent))
     return replace(found, chunks=tuple(chunks))
 
 
 def new_chunk(title: str, text: str, span: Span, anchor: str = "", **more: Any) -> Chunk:  # noqa: ANN401
     """Return a chunk whose place in the vault is filled in later."""
     return Chunk("", "", "note", "", anchor, title, text, span[0], span[1], **more)
-
-
-def faults_of(path: str, reasons: Iterable[str]) -> tuple[Fault, ...]:
-    """Return faults for a file that is indexed all the same."""
-    return tuple(Fault(path, reason, "partial") for reason in reasons)
 
 
 def uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
@@ -239,7 +237,7 @@ def split(text: str, span: Span, target: int) -> list[Span]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Section:
+class Section:
     """A heading with its own text (start to own_end) and what lies below it (to end)."""
 
     level: int
@@ -247,7 +245,7 @@ class _Section:
     start: int
     own_end: int
     end: int
-    above: tuple[_Section, ...]
+    above: tuple[Section, ...]
     """The sections from the top down to the one that it stands in."""
 
 
@@ -258,7 +256,7 @@ def chunk_note(path: str, text: str) -> Chunked:
     lang = detect(text[note.body_start :])
     chunks = [
         _section_chunk(text, note, title, section, span)
-        for section, whole, _ in _pieces(note, text)
+        for section, whole in _pieces(note, text)
         for span in split(text, whole, TARGET)
     ]
     tags = tuple(dict.fromkeys(tag.casefold() for tag in note.tags))
@@ -269,7 +267,7 @@ def chunk_note(path: str, text: str) -> Chunked:
         )
         for chunk in _with_properties([one for one in chunks if one.text], note, title)
     )
-    return Chunked(done, lang, faults_of(path, note.faults))
+    return Chunked(done, lang, note.faults)
 
 
 def chunk_summary(path: str, text: str) -> Chunked:
@@ -282,7 +280,7 @@ def chunk_summary(path: str, text: str) -> Chunked:
     title = PurePosixPath(path).stem
     lang, time = detect(text[note.body_start :]), _time_of(path, note)
     chunks = []
-    for section in _sections(note, text):
+    for section in sections(note, text):
         at = section.start
         parts: list[tuple[Span, str]] = []
         for block in note.blocks:
@@ -296,49 +294,47 @@ def chunk_summary(path: str, text: str) -> Chunked:
                 if said.lstrip("#").strip() not in ("", section.raw):
                     chunk = replace(chunk, anchor=anchor or chunk.anchor, text=said)
                     chunks.append(replace(chunk, lang=lang, time=time))
-    return Chunked(tuple(chunks), lang, faults_of(path, note.faults))
+    return Chunked(tuple(chunks), lang, note.faults)
 
 
-def _sections(note: Note, text: str) -> list[_Section]:
+def sections(note: Note, text: str) -> list[Section]:
     """Return the note's sections in order; the first is what stands above all headings."""
     heads = [(0, "", note.body_start), *((one.level, one.text, one.start) for one in note.headings)]
-    found: list[_Section] = []
-    above: tuple[_Section, ...] = ()
+    found: list[Section] = []
+    above: tuple[Section, ...] = ()
     for at, (level, raw, start) in enumerate(heads):
         above = tuple(one for one in above if one.level < level)
         later = range(at + 1, len(heads))
         own_end = heads[at + 1][2] if later else len(text)
         end = next((heads[one][2] for one in later if heads[one][0] <= level), len(text))
-        found.append(_Section(level, raw, start, own_end, end, above))
+        found.append(Section(level, raw, start, own_end, end, above))
         above += (found[-1],)
     return found
 
 
-def _pieces(note: Note, text: str) -> list[tuple[_Section, Span, bool]]:
+def _pieces(note: Note, text: str) -> list[tuple[Section, Span]]:
     """Return what becomes one chunk or, if it is long, several: a section with all below it where
-    that is short enough, else its own text. And whether it is a heading and nothing else.
+    that is short enough, else its own text.
 
-    Such a one joins the next, and so does a small piece, under the lower heading of parent and
-    child.
+    A small one joins the next where that is not long or stands below it, under the lower heading.
     """
-    found: list[tuple[_Section, Span, bool]] = []
-    for one in _sections(note, text):
-        held, (start, end), is_bare = found[-1] if found else (one, (0, 0), False)
+    found: list[tuple[Section, Span]] = []
+    for one in sections(note, text):
+        held, (start, end) = found[-1] if found else (one, (0, 0))
         if one.start < end:
             continue
         stop = one.end if one.end - one.start <= WHOLE else one.own_end
-        if is_bare or (0 < end - start < SMALL and stop - start <= TARGET):
-            held = one if held in one.above else held
+        is_below = held in one.above
+        if 0 < end - start < SMALL and (is_below or stop - start <= TARGET):
+            held = one if is_below else held
             found.pop()
         else:
             held, start = one, one.start
-        own = text[one.start : stop].strip()
-        is_bare = stop < one.end and "\n" not in own and own.lstrip("# ").startswith(one.raw)
-        found.append((held, (start, stop), is_bare))
+        found.append((held, (start, stop)))
     return found
 
 
-def _section_chunk(text: str, note: Note, title: str, section: _Section, span: Span) -> Chunk:
+def _section_chunk(text: str, note: Note, title: str, section: Section, span: Span) -> Chunk:
     raw = (MARKUP.sub(r"\1\2", COMMENT.sub("", one.raw)) for one in (*section.above, section))
     headings = [" ".join(one.split()) for one in raw if one.strip()]
     shown = TITLE_JOINT.join([title, *(headings[1:] if headings[:1] == [title] else headings)])
@@ -392,7 +388,7 @@ def chunk_canvas(path: str, text: str) -> Chunked:
         for card in cards
         for start, end in split(card, (0, len(card)), TARGET)
     )
-    return Chunked(chunks, lang, faults_of(path, faults))
+    return Chunked(chunks, lang, faults)
 
 
 def chunk_brain(path: str, text: str) -> Chunked:
@@ -437,7 +433,7 @@ def chunk_session(path: str, text: str) -> Chunked:
         for start, end in split(message.text, (0, len(message.text)), SAID_TARGET):
             part = message.text[start:end]
             chunks.append(new_chunk(title, part, (one.start, one.end), anchor, **more))
-    return Chunked(tuple(chunks), lang, faults_of(path, transcript.faults))
+    return Chunked(tuple(chunks), lang, transcript.faults)
 
 
 def chunk_episode(path: str, text: str) -> Chunked:
@@ -472,7 +468,7 @@ def chunk_episode(path: str, text: str) -> Chunked:
     lang = detect(" \n".join(chunk.text for chunk in chunks))
     spoken = tuple(replace(chunk, lang=detect(chunk.text, lang)) for chunk in chunks)
     faults = (found.fault,) if found and found.fault else ()
-    return Chunked(spoken, lang, faults_of(path, faults))
+    return Chunked(spoken, lang, faults)
 
 
 _CHUNKERS: dict[Form, Callable[[str, str], Chunked]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -20,20 +20,19 @@ Shown = Callable[[Chunk], bool]
 """Tells whether a chunk's file is shown and it is not forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """What is kept back: from everybody what was forgotten, from an agent others' secrets."""
-
-    forgotten: Forgotten
-    readers: Readers
-
-
 class Outlet:
-    """Decides what may be shown to whom, and takes secrets out of what is."""
+    """Decides what may be shown to whom, and takes secrets out of what is.
 
-    def __init__(self, folder: VaultFolder, withheld: Withheld) -> None:
+    Kept back is from everybody what was forgotten, from an agent the memory of others.
+    """
+
+    def __init__(self, folder: VaultFolder, forgotten: Forgotten, readers: Readers) -> None:
         self.folder, self.reader, self.paths = folder, folder.reader, folder.paths
-        self._forgotten, self._readers = withheld.forgotten, withheld.readers
+        self._forgotten, self._readers = forgotten, readers
+
+    def over(self, folder: VaultFolder) -> Outlet:
+        """Return the same over another folder."""
+        return Outlet(folder, self._forgotten, self._readers)
 
     def shows(self, path: str, caller: Caller) -> bool:
         """Tell whether a caller may see a vault-relative path: indexed, or who an agent is.
@@ -41,13 +40,11 @@ class Outlet:
         An agent's files are shown to those whom it lets read them.
         """
         agent = self.paths.agent_of(path)
-        if self.folder.place_of(path) is None and not (
-            agent and path == self.paths.identity(agent)
-        ):
+        is_identity = bool(agent) and path == self.paths.identity(agent)
+        if not is_identity and self.folder.place_of(path) is None:
             return False
-        if agent and not self._readers.lets_read(caller, agent):
-            return False
-        return not self.excludes(path) and not self._is_memory_misspelt(path)
+        may = not agent or self._readers.lets_read(caller, agent)
+        return may and not self.excludes(path) and not self._is_memory_misspelt(path)
 
     def excludes(self, path: str) -> bool:
         """Tell whether a vault-relative path is one that nobody is shown: the person's rules."""
@@ -118,14 +115,12 @@ class Outlet:
 
         Under its own name every file of that folder has its rule; under another it has none.
         """
-        ours = self.paths.memory_dir
+        root, ours = self.paths.root, self.paths.memory_dir
         start = "/".join(path.split("/")[: ours.count("/") + 1])
-        if start == ours or _folded(start) != _folded(ours):
-            return False
-        try:
-            return (self.paths.root / start).samefile(self.paths.root / ours)
-        except OSError:
-            return False
+        if start != ours and _folded(start) == _folded(ours):
+            with suppress(OSError):
+                return (root / start).samefile(root / ours)
+        return False
 
     def clean(self, text: str) -> str:
         """Return a text without the secrets in it."""

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from vaultmind.index import words as said
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
 from vaultmind.index.embed import scale_of
-from vaultmind.index.linked import shape_of
 from vaultmind.index.matching import WHOLE, Match, Matcher
 from vaultmind.index.models import FAMILIES, FEATURES, Model
 from vaultmind.index.when import NamedTime
@@ -162,13 +161,12 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
     Candidates are the seeds and what stands right beside them in the same file; the chunks near
     those are looked at for what they say about the one in their middle.
     """
-    before, after = (
-        np.append(columns.rows[name], np.int32(-1)).astype(np.int64) for name in ("before", "after")
-    )
-    close = np.setdiff1d(np.concatenate([before[seeds], after[seeds]]), seeds)
+    before, after = columns.before, columns.after
+    close = np.setdiff1d(np.concatenate([before(seeds), after(seeds)]), seeds)
     close = close[close >= 0]
     own = np.concatenate([seeds, close[mask[close]]])[:MOST]
-    near = np.stack([before[before[own]], before[own], after[own], after[after[own]]], axis=1)
+    first, last = before(own), after(own)
+    near = np.stack([before(first), first, last, after(last)], axis=1)
     slots = np.concatenate([own, np.setdiff1d(near[near >= 0], own)])
     row_of = {slot: row for row, slot in enumerate(slots.tolist())} | {-1: -1}
     beside = np.array([row_of[slot] for slot in near.ravel().tolist()], dtype=np.int64)
@@ -242,8 +240,7 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
         yield kind, kinds[kind] * 1.0
     links = np.log1p(columns.links(scene.slots[:count]))
     yield "links_out", np.minimum(1.0, links / np.log1p(MANY_LINKS))
-    files = list(columns.files)
-    is_code = np.array([shape_of(files[file]) == "code" for file in rows["file"]], dtype=np.bool_)
+    is_code = columns.are_code(scene.slots[:count])
     yield "start", ((scene.beside[:, _BEFORE] < 0) & ~is_code) * 1.0
 
 
@@ -329,14 +326,15 @@ def order_of(scores: Floats, exact: Floats, ties: Ints) -> Ints:
     return np.lexsort((ties, -scores, exact < EXACT))
 
 
-def why(names: tuple[str, ...], weights: Floats, features: Floats, row: int) -> tuple[Reason, ...]:
+def why(
+    names: tuple[str, ...], weights: Floats, usual: Floats, features: Floats, row: int
+) -> tuple[Reason, ...]:
     """Return the strongest reasons of a candidate, strongest first.
 
     A feature lifts a hit by its weight times how much more of it the hit has than the candidates
-    have on average; so what all have alike says nothing. Features of one family say the same to a
-    person, and some take back what others give: they are told together.
+    have on average, `usual`; so what all have alike says nothing. Features of one family say the
+    same to a person, and some take back what others give: they are told together.
     """
-    usual = features.mean(axis=0) if len(features) > 1 else np.float32(0.0)
     families, member = _members(names)
     lifts = ((features[row] - usual) * weights) @ member
     up = {family: float(lift) for family, lift in zip(families, lifts, strict=True) if lift > 0}

@@ -14,9 +14,11 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from heapq import nlargest
 from itertools import islice
 from math import prod, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,8 +43,8 @@ REPLY_WITHIN = 12
 TEMPERATURE = 0.1
 """Of the softmax over cosines: a memory that is nearer by so much weighs e times as much."""
 TIES: Mapping[TieName, float] = {"link": 0.9, "backlink": 0.9, "tag": 0.5}
-"""Strength of the only such tie that something has, from a perfect hit; of one among n, by the
-root of n less."""
+"""Strength of the only such tie that a perfect hit has."""
+_TINY = 1e-9
 FAR = 0.5
 """Share of a tie's strength that does not depend on how near its end is to what comes to mind."""
 MEANING, UNASKED = 0.4, 0.5
@@ -52,30 +54,23 @@ MIND_FROM, MIND_TO = 0.43, 1.57
 """On an embedder's scale (0 has nothing to do with it, 1 says the same), what is far from what
 comes to mind, and what is in its middle: a mean of memories is nearer to each than a question is.
 """
-MOST_LINKING, MOST_TAGGED = 40, 20
+MOST_TIED = 40
 """Files that link to one, or have a tag: more say nothing about any of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(NamedTuple):
     """A tie from a hit to another file."""
 
+    strength: float
+    """Of the only such tie of a perfect hit that of TIES; of one among n, by the root of n less."""
     tie: TieName
     to: str
     """Id of the hit."""
     path: str
-    others: int
-    """How many more it leads to, or how many more lead here: the more, the less it says."""
-    anchor: str = ""
-    """Of the part of the file that is meant, where a link names one."""
-    chunk: str = ""
-    """The id of that part, where the link stands in it."""
-    name: str = ""
-    """The tag."""
-
-
-Ways = dict[str, dict[TieName, tuple[float, Lead]]]
-"""The strongest tie of each kind that leads to a file."""
+    name: str
+    """The tag, where it is one."""
+    part: str
+    """The part of the file that is meant: its anchor or the id of its chunk; empty for any."""
 
 
 class Relations:
@@ -102,51 +97,48 @@ class Relations:
             after = [(hit, _reply(connection, hit)) for hit in found if hit.kind == "message"]
         shown = self._shown([chunk for _, chunk in after if chunk], agent, caller)
         told = [(hit, shown[chunk.id]) for hit, chunk in after if chunk and chunk.id in shown]
-        return {hit.id: db.hit_of(one, one.title, one.text, hit.score) for hit, one in told}
+        return {hit.id: db.hit_of(one, one.text, hit.score) for hit, one in told}
 
     def _shown(self, chunks: Sequence[Chunk], agent: str, caller: Caller) -> dict[str, Chunk]:
-        """Return what may be shown and is on disk as it was indexed, without secrets, by id."""
+        """Return what may be shown and is on disk as it was indexed, by id."""
         shows = self._outlet.shown_to(caller)
         seen = [one for one in chunks if one.agent in ("", agent) and shows(one)]
         paths = {one.path for one in seen}
         changed = db.changed_on_disk(self._database, self._outlet.reader, paths)
-        shown: dict[str, Chunk] = {}
-        for one in seen:
-            if one.path not in changed:
-                title, _, text = self._outlet.clean(f"{one.title}\n{one.text}").partition("\n")
-                shown[one.id] = replace(one, title=title, text=text)
-        return shown
+        return {one.id: one for one in seen if one.path not in changed}
 
     def _tied(
         self, query: str, found: Sequence[Hit], hits: Sequence[Hit], agent: str
     ) -> list[Neighbour]:
         """Return what is tied to the best hits as the index has it, the strongest first."""
         with self._database.read() as connection:
-            ways = _ways(connection, hits)
-            leads = [lead for some in ways.values() for _, lead in some.values()]
-            ends = [chunk for lead in leads for chunk in _led(connection, lead)]
-        near = self._near(query, found, ends, agent)
+            every = sorted(lead for hit in hits for lead in leads_of(connection, hit))
+            ways: defaultdict[str, dict[str, Lead]] = defaultdict(dict)
+            for lead in every:
+                ways[lead.path][lead.tie] = lead  # of each kind the strongest comes last
+            along = {path: 1.0 - prod(1.0 - one[0] for one in ways[path].values()) for path in ways}
+            ends: dict[int, Chunk] = {}
+            for path in nlargest(MOST_FILES, ways, key=along.__getitem__):
+                ends |= _led(connection, max(ways[path].values()))
         known = {hit.path if hit.kind == "note" else hit.id for hit in hits}
         tied: dict[str, Neighbour] = {}
-        for chunk, mind, asked in near:
+        for chunk, mind, asked in self._near(query, found, ends, agent):
             if not known.isdisjoint((chunk.id, chunk.path)):
                 continue
             meant = hits[0].score * MEANING * mind * (UNASKED + (1.0 - UNASKED) * asked)
-            one = Neighbour(chunk, "meaning", hits[0].id, strength=meant)
+            one, total = Neighbour(chunk, "meaning", hits[0].id), meant
             if chunk.path in ways:
-                way, lead = max(ways[chunk.path].values(), key=lambda one: one[0])
-                along = _together(ways[chunk.path]) * (FAR + (1.0 - FAR) * mind)
-                total = 1.0 - (1.0 - meant) * (1.0 - along)
-                one = replace(one, strength=total)
-                if way >= meant:
-                    one = Neighbour(chunk, lead.tie, lead.to, lead.name, total)
+                way = max(ways[chunk.path].values())
+                total += (1.0 - meant) * along[chunk.path] * (FAR + (1.0 - FAR) * mind)
+                if way.strength >= meant:
+                    one = Neighbour(chunk, way.tie, way.to, way.name)
             thing = chunk.id if chunk.kind == "fact" else chunk.path
-            if thing not in tied or one.strength > tied[thing].strength:
-                tied[thing] = one
+            if thing not in tied or total > tied[thing].strength:
+                tied[thing] = replace(one, strength=total)
         return sorted(tied.values(), key=lambda one: (-one.strength, one.chunk.path))
 
     def _near(
-        self, query: str, found: Sequence[Hit], ends: Sequence[Chunk], agent: str
+        self, query: str, found: Sequence[Hit], ends: Mapping[int, Chunk], agent: str
     ) -> list[tuple[Chunk, float, float]]:
         """Return what ties lead to and what comes to mind of all that a question found.
 
@@ -155,62 +147,42 @@ class Relations:
         """
         columns, vector = self._finder.columns, self._finder.vector(query)
         columns.follow()
-        chunks = {chunk.id: chunk for chunk in ends}
-        near = dict.fromkeys(chunks, (0.0, 0.0))
+        chunks, near = dict(ends), dict[int, tuple[float, float]]()
         with columns.lock, self._database.read() as connection:
             slots = columns.slots_of(db.chunks_of(connection, [hit.id for hit in found], "id"))
             slots = slots[columns.has_vector[slots]]
             if vector is not None and slots.size:
                 mind, rowids = attend(vector, columns.vectors(slots)), columns.rows["rowid"]
                 mine = columns.nearest(mind, columns.mask(Where((agent,))), IN_MIND)
-                every = db.chunks_of(connection, list(chunks), "id")
-                every |= db.chunks_of(connection, rowids[mine].tolist())
-                at = columns.slots_of(every)
+                chunks |= db.chunks_of(connection, rowids[mine].tolist())
+                at = columns.slots_of(chunks)
                 at = at[columns.has_vector[at]]
                 cosines = columns.vectors(at) @ np.stack([mind, vector], axis=1)
                 scale = scale_of(columns.embedder)
                 for rowid, (to_mind, to_query) in zip(rowids[at], cosines.tolist(), strict=True):
                     middle = (scale.place(to_mind) - MIND_FROM) / (MIND_TO - MIND_FROM)
-                    chunk = every[rowid]
-                    chunks[chunk.id] = chunk
-                    near[chunk.id] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
-        return [(chunk, *near[name]) for name, chunk in chunks.items()]
+                    near[rowid] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
+        return [(chunk, *near.get(rowid, (0.0, 0.0))) for rowid, chunk in chunks.items()]
 
 
 def attend(query: Floats, keys: Floats) -> Floats:
     """Return what comes to mind, of length 1; so are the keys, of which there is at least one."""
     cosines = keys @ query
     weights = np.exp((cosines - cosines.max()) / TEMPERATURE)
-    mean = (weights / weights.sum()) @ keys
-    length = float(np.linalg.norm(mean))
-    mind: Floats = np.asarray(mean / length if length > 0 else query, np.float32)
+    mean = weights @ keys
+    mind: Floats = np.asarray(mean / max(float(np.linalg.norm(mean)), _TINY), np.float32)
     return mind
 
 
-def _ways(connection: sqlite3.Connection, hits: Sequence[Hit]) -> Ways:
-    """Return the strongest ties to the files that hits lead to most strongly."""
-    found: defaultdict[str, dict[TieName, tuple[float, Lead]]] = defaultdict(dict)
-    for hit in hits:
-        for lead in leads_of(connection, hit):
-            way, held = hit.score * TIES[lead.tie] / sqrt(1 + lead.others), found[lead.path]
-            if lead.tie not in held or way > held[lead.tie][0]:
-                held[lead.tie] = (way, lead)
-    return dict(sorted(found.items(), key=lambda one: -_together(one[1]))[:MOST_FILES])
-
-
-def _together(ways: Mapping[TieName, tuple[float, Lead]]) -> float:
-    """Return the strength of several ways to one thing."""
-    return 1.0 - prod(1.0 - way for way, _ in ways.values())
-
-
-def _led(connection: sqlite3.Connection, lead: Lead) -> list[Chunk]:
-    """Return the chunks of which one stands for what a lead leads to."""
-    if lead.chunk:
-        return list(db.chunks_of(connection, [lead.chunk], "id").values())
-    statement = f"SELECT {db.CHUNK_COLUMNS} FROM chunks WHERE path = ? ORDER BY ordinal"
-    chunks = [db.chunk_from(row) for row in connection.execute(statement, (lead.path,))]
-    named = [chunk for chunk in chunks if lead.anchor and chunk.anchor == lead.anchor]
-    return named[:1] or chunks[:MOST_CHUNKS]
+def _led(connection: sqlite3.Connection, lead: Lead) -> dict[int, Chunk]:
+    """Return the chunks of which one stands for what a lead leads to, by rowid."""
+    chunks = db.chunks_of(connection, [lead.path], "path")
+    named = {
+        rowid: one
+        for rowid, one in chunks.items()
+        if lead.part and lead.part in (one.anchor, one.id)
+    }
+    return dict(islice((named or chunks).items(), 1 if named else MOST_CHUNKS))
 
 
 def _reply(connection: sqlite3.Connection, hit: Hit) -> Chunk | None:
@@ -227,41 +199,45 @@ def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
 
     A link to a message or fact means that very one.
     """
-    is_note = hit.kind == "note"
+    is_note, own = hit.kind == "note", name_of(hit.path)
     rows = connection.execute(
-        "SELECT kind, name, target, anchor, chunk FROM ties WHERE path = ?", (hit.path,)
+        "SELECT kind, name, target, anchor FROM ties WHERE path = ? AND (? OR chunk = ?)",
+        (hit.path, is_note, hit.id),
     ).fetchall()
-    links = {row[1:4] for row in rows if row[0] == "link" and (is_note or row[4] == hit.id)}
-    for name, target, anchor in sorted(links):
-        path = _meant(connection, name, target, hit.path)
-        if path and path != hit.path:
-            yield Lead("link", hit.id, path, len(links) - 1, anchor)
-    name = name_of(hit.path)
-    linking: dict[str, str] = {}
-    for path, target, anchor, chunk in _named(connection, "link", name, MOST_LINKING):
-        is_it = path != hit.path and (is_note or anchor in ("", hit.anchor))
-        if is_it and _meant(connection, name, target, path) == hit.path:
-            linking.setdefault(path, chunk)
-    for path, chunk in linking.items():
-        yield Lead("backlink", hit.id, path, len(linking) - 1, chunk=chunk)
-    for tag in (row[1] for row in rows if row[0] == "tag" and is_note):
-        paths = {row[0] for row in _named(connection, "tag", tag, MOST_TAGGED + 1)} - {hit.path}
-        for path in sorted(paths):
-            yield Lead("tag", hit.id, path, len(paths) - 1, name=tag)
+    links = {
+        _meant(connection, name, target, hit.path): anchor
+        for kind, name, target, anchor in rows
+        if kind == "link"
+    }
+    linking = {
+        path: chunk
+        for path, target, anchor, chunk in _named(connection, "link", own)
+        if (is_note or anchor in ("", hit.anchor))
+        and _meant(connection, own, target, path) == hit.path
+    }
+    tags = {row[1]: _named(connection, "tag", row[1]) for row in rows if row[0] == "tag"}
+    ties: list[tuple[TieName, str, dict[str, str]]] = [("link", "", links)]
+    ties += [("backlink", "", linking)]
+    ties += [
+        ("tag", tag, dict.fromkeys((row[0] for row in some), "")) for tag, some in tags.items()
+    ]
+    for tie, name, ends in ties:
+        others = ends.keys() - {"", hit.path}
+        for path in others:
+            strength = hit.score * TIES[tie] / sqrt(len(others))
+            yield Lead(strength, tie, hit.id, path, name, ends[path])
 
 
-def _named(
-    connection: sqlite3.Connection, kind: str, name: str, most: int
-) -> list[tuple[str, str, str, str]]:
-    """Return the ties of a kind to a name; none where there are more than so many."""
+def _named(connection: sqlite3.Connection, kind: str, name: str) -> list[tuple[str, str, str, str]]:
+    """Return the ties of a kind to a name; none where there are too many to say anything."""
     rows = connection.execute(
         "SELECT path, target, anchor, chunk FROM ties WHERE name = ? AND kind = ?"
-        " ORDER BY path, rowid LIMIT ?",
-        (name, kind, most + 1),
+        " ORDER BY path, rowid DESC LIMIT ?",
+        (name, kind, MOST_TIED + 1),
     ).fetchall()
-    return rows if len(rows) <= most else []
+    return rows if len(rows) <= MOST_TIED else []
 
 
 def _meant(connection: sqlite3.Connection, name: str, target: str, source: str) -> str:
-    named = connection.execute("SELECT path FROM ties WHERE kind = 'name' AND name = ?", (name,))
+    named = connection.execute("SELECT path FROM files WHERE name = ?", (name,))
     return meant((path for (path,) in named), target, source)

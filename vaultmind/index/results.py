@@ -12,7 +12,6 @@ from typing import NamedTuple
 from vaultmind import tokens
 from vaultmind.index.db import hit_of
 from vaultmind.index.words import fold, query_terms, stems
-from vaultmind.redact import mask
 from vaultmind.types import Chunk, Hit, Reason, SearchRequest
 
 LEAST_TOKENS = 120
@@ -63,23 +62,26 @@ def answer(
     """
     found = places(ranked, request)
     page = found[request.offset : request.offset + request.limit]
-    told: list[tuple[str, str, int]] = []
-    for place in page:  # a title is cleaned with its text: it may announce what the text holds
-        chunk = place.chunk
-        title, _, text = mask(f"{chunk.title}\n{chunk.text}").text.partition("\n")
-        told.append((title, text, tokens.count(text)))
-        if sum(min(cost, LEAST_TOKENS) for *_, cost in told) > request.max_tokens:
+    costs: list[int] = []
+    for place in page:
+        costs.append(tokens.count(place.chunk.text))
+        if sum(min(cost, LEAST_TOKENS) for cost in costs) > request.max_tokens:
             break
-    given = shares([cost for *_, cost in told], request.max_tokens)
+    given = shares(costs, request.max_tokens)
     shown, left = page[: len(given)], request.max_tokens
-    about = sought(request.query, {place.chunk.lang for place in shown})
+    languages = {
+        at.chunk.lang for at, cost, most in zip(shown, costs, given, strict=False) if cost > most
+    }
+    about = sought(request.query, languages) if languages else frozenset[str]()
     hits = []
-    for place, (title, text, _), most in zip(shown, told, given, strict=False):
-        part = passage(text, about, place.chunk.lang, most)
-        left -= tokens.count(part)
+    for place, cost, most in zip(shown, costs, given, strict=False):
+        chunk, part = place.chunk, place.chunk.text
+        if cost > most:
+            part = passage(part, about, chunk.lang, most)
+        left -= min(cost, most)
         also = tuple(dict.fromkeys(f"{one.path}{one.anchor}" for one in place.also))
-        hit = hit_of(place.chunk, title, part, place.score)
-        cut, why = part != text, place.reasons()
+        hit = hit_of(chunk, part, place.score)
+        cut, why = cost > most, place.reasons()
         hits.append(replace(hit, parts=place.parts, truncated=cut, also=also, why=why))
     known = {(hit.path, hit.anchor) for hit in hits}
 
@@ -153,7 +155,7 @@ def _beside(
     if most < LEAST_BESIDE or not side or side.role not in ("user", "assistant"):
         return ""
     who = " ".join(side.speaker.split())[:MOST_NAME] or side.role
-    said = mask(f"{who}: {' '.join(side.text.split())}").text
+    said = f"{who}: {' '.join(side.text.split())}"
     return tokens.clip(said, most) if is_seen(side) else ""
 
 

@@ -1,13 +1,14 @@
 -- A row a file and a row a chunk, whose rowid always has the same text and tokens; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
 -- `sync.tokens_of`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
--- `records` holds what plans know of a note's or code's file, as JSON. `embeddings` caches vectors (float32) by the hash of their text; `ties` see `sync._store_ties`.
+-- `files.name` is what links call it, `records` holds what plans know of a note's or code's file, as JSON. `embeddings` caches vectors (float32) by the hash of their text; `ties` see `sync._ties`.
 CREATE TABLE files (
-    path TEXT PRIMARY KEY, kind TEXT NOT NULL, agent TEXT NOT NULL,
+    path TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, agent TEXT NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
     sha TEXT NOT NULL, lang TEXT NOT NULL, fault TEXT NOT NULL, severity TEXT NOT NULL,
     links INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE records (path TEXT PRIMARY KEY, record BLOB NOT NULL);
+CREATE INDEX files_by_name ON files (name);
 CREATE TABLE chunks (
     rowid INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL,
     kind TEXT NOT NULL, agent TEXT NOT NULL, anchor TEXT NOT NULL, title TEXT NOT NULL,

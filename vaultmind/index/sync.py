@@ -17,7 +17,7 @@ from itertools import islice
 
 from vaultmind import tokens
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.index.db import CHUNK_COLUMNS, Database, file_rows
+from vaultmind.index.db import CHUNK_COLUMNS, Database, file_stamps
 from vaultmind.index.embed import embedded_text
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.notes import Chunked, Place, folded, heading_anchor, name_of
@@ -33,7 +33,7 @@ MOST_TIES = 500
 """Of one file: what links to more is a list of everything, and ties nothing together."""
 MIN_REMARK_TOKENS = 4
 """The same of an episode's remarks ("kept", "it works")."""
-_BATCH_FILES, _BATCH_SECONDS = 64, 0.2
+_BATCH_SECONDS = 0.2
 _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
 _HASH_BYTES = 16
@@ -42,9 +42,10 @@ _FIELDS = [name.strip(' "') for name in CHUNK_COLUMNS.split(",")]
 _PUT = f"INSERT INTO chunks ({_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS.split(',')))})"
 _MOVE = 'UPDATE chunks SET ordinal = ?, start = ?, "end" = ? WHERE id = ?'
 _PUT_FILE = (
-    f"INSERT INTO files VALUES ({'?, ' * 10}"
+    f"INSERT INTO files VALUES ({'?, ' * 11}"
     " (SELECT count(*) FROM ties WHERE path = ? AND kind = 'link'))"
 )
+_PUT_TIE = "INSERT INTO ties (path, kind, name, target, anchor, chunk) VALUES (?, ?, ?, ?, ?, ?)"
 
 Describe = Callable[[FileText, str], bytes]
 """Returns what plans are to know of a file in a language: of its title, parts, links and tasks."""
@@ -83,10 +84,8 @@ class Sync:
         self._min_tokens, self._describe = min_tokens, describe
         self.condition = threading.Condition()
         """Notified when something is said to have changed. Whoever waits for work waits on it."""
-        self.marked: set[str] = set()
-        """Files, and folders (`A/`), that changed and are not indexed yet."""
-        self.dirty = True
-        """Whether changes were lost: the whole folder must be compared."""
+        self.marked = {""}
+        """Files, and folders (`A/`), that changed and are not indexed yet; empty for the whole."""
         self._lock = threading.RLock()
         self._stopped = False
         self.total = 0
@@ -96,22 +95,15 @@ class Sync:
     # --- what is known to have changed ----------------------------------------------------
 
     def mark(self, paths: Iterable[str]) -> None:
-        """Note that files changed, or whole folders. Never blocks."""
+        """Note that files changed, or whole folders; empty for all. Never blocks."""
         with self.condition:
             self.marked.update(paths)
             self.condition.notify_all()
 
-    def mark_all(self) -> None:
-        """Note that changes were lost."""
+    def take(self) -> set[str]:
+        """Return what changed, and forget it."""
         with self.condition:
-            self.dirty = True
-            self.condition.notify_all()
-
-    def take(self) -> tuple[bool, list[str]]:
-        """Return whether the whole folder must be compared, and what changed; and forget it."""
-        with self.condition:
-            taken = self.dirty, sorted(self.marked)
-            self.dirty, self.marked = False, set()
+            taken, self.marked = self.marked, set()
             return taken
 
     # --- bringing it into the index -------------------------------------------------------
@@ -157,13 +149,10 @@ class Sync:
         self.scan_faults = (*others, *found.faults)
         if not below:
             self.total = len(found.entries)
-        known = {
-            row.path: row.sha and row.stat
-            for row in file_rows(self._database)
-            if row.path.startswith(below)
-        }
-        changed = {path for path, stat in found.entries.items() if known.get(path) != stat}
-        return changed.union(known.keys() - found.entries.keys())
+        stamps = file_stamps(self._database)
+        changed = {path for path, stat in found.entries.items() if stamps.get(path) != stat}
+        known = {path for path in stamps if path.startswith(below)}
+        return changed | (known - found.entries.keys())
 
     def forget_all(self) -> None:
         """Empty the index, so that the next comparison fills it anew; cached vectors stay."""
@@ -191,7 +180,7 @@ class Sync:
             try:
                 batch: list[Prepared] = []
                 until = time.monotonic() + _BATCH_SECONDS
-                while done < len(paths) and len(batch) < _BATCH_FILES and time.monotonic() < until:
+                while done < len(paths) and time.monotonic() < until:
                     batch.append(self._read(paths[done]))
                     done += 1
                 with self._database.write():
@@ -253,18 +242,20 @@ def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKEN
             statement = "UPDATE files SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE path = ?"
             connection.execute(statement, (*stamp, path))
             return
-        _store_chunks(connection, path, chunked.chunks if chunked else (), min_tokens)
-        _store_ties(connection, path, chunked.chunks if chunked else None)
-        connection.execute("DELETE FROM files WHERE path = ?", (path,))
-        connection.execute("DELETE FROM records WHERE path = ?", (path,))
-        if one.record:
-            connection.execute("INSERT INTO records VALUES (?, ?)", (path, one.record))
+        chunks = chunked.chunks if chunked else ()
+        _store_chunks(connection, path, chunks, min_tokens)
+        for table in ("ties", "files", "records"):
+            connection.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
+        ties = islice(dict.fromkeys(_ties(path, chunks)), MOST_TIES)
+        connection.executemany(_PUT_TIE, [(path, *tie) for tie in ties])
         told = ("", "", one.fault, "skipped")
         if chunked and one.file:
-            fault = "; ".join(one.reason for one in chunked.faults)
+            fault = "; ".join(chunked.faults)
             told = (one.file.sha, chunked.lang, fault, "partial" if fault else "")
-        if place is not None and (chunked or one.fault):
-            connection.execute(_PUT_FILE, (path, place.kind, place.agent, *stamp, *told, path))
+        if place is not None and stamp:
+            row = (path, name_of(path), place.kind, place.agent, *stamp, *told, path)
+            connection.execute(_PUT_FILE, row)
+            connection.execute("INSERT INTO records VALUES (?, ?)", (path, one.record))
 
 
 def _store_chunks(
@@ -289,25 +280,12 @@ def _store_chunks(
         connection.execute(_PUT, (*fields, ordinal, block, text_hash(chunk), *rest))
 
 
-def _store_ties(connection: sqlite3.Connection, path: str, chunks: Sequence[Chunk] | None) -> None:
-    """Bring a file's rows to what its chunks say (kind, name, target, anchor, chunk), or drop them.
-
-    `name` is what it is called; a `tag`, or the last part of the path of a `link`, lead elsewhere.
-    `target` is all of a link's path where it names folders. Inside the caller's transaction.
-    """
-    connection.execute("DELETE FROM ties WHERE path = ?", (path,))
-    if chunks is not None:
-        rows = [
-            ("name", name_of(path), "", "", ""),
-            *islice(dict.fromkeys(_ties(path, chunks)), MOST_TIES),
-        ]
-        connection.executemany(
-            "INSERT INTO ties (path, kind, name, target, anchor, chunk) VALUES (?, ?, ?, ?, ?, ?)",
-            [(path, *row) for row in rows],
-        )
-
-
 def _ties(path: str, chunks: Sequence[Chunk]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield what a file's chunks say of others: kind, name, target, anchor, chunk.
+
+    The name is a `tag`, or the last part of the path of a `link`; `target` is all of that path
+    where it names folders.
+    """
     for tag in dict.fromkeys(tag for chunk in chunks for tag in chunk.tags):
         parts = tag.split("/")  # a nested tag ties to whoever has what it is nested in
         for depth in range(len(parts), 0, -1):

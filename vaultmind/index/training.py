@@ -19,6 +19,7 @@ from vaultmind.index.columns import Floats
 
 STEPS = 60
 ENOUGH = 1e-6
+_TINY = 1e-300
 _Doubles = NDArray[np.float64]
 
 
@@ -43,32 +44,28 @@ def train(
     """
     useful = [one for one in lessons if 0 < one.right.sum() < len(one.right)]
     stacked = np.concatenate([one.features for one in useful])
-    spread = stacked.std(axis=0, dtype=np.float64)
+    spread, middle = stacked.std(axis=0, dtype=np.float64), stacked.mean(axis=0, dtype=np.float64)
     spread[spread < ENOUGH] = 1.0
-    x = ((stacked - stacked.mean(axis=0, dtype=np.float64)) / spread).astype(np.float32)
-    goal = np.concatenate([one.right / one.right.sum() for one in useful]).astype(np.float64)
-    sizes = np.array([len(one.right) for one in useful])
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    weight = np.array([one.weight for one in useful])
-    weight /= weight.sum()
-    each = np.repeat(weight, sizes)
-    begin = np.zeros(len(spread)) if prior is None else prior.astype(np.float64) * spread
+    begin = np.zeros(len(spread)) if prior is None else prior * spread
+    total = sum(one.weight for one in useful)
+    scaled = [
+        ((one.features - middle) / spread, one.right / one.right.sum(), one.weight / total)
+        for one in useful
+    ]
 
     def at(w: _Doubles) -> tuple[float, _Doubles, _Doubles]:
         """Return the loss at some weights, its gradient and its Hessian."""
-        scores = (x @ w.astype(np.float32)).astype(np.float64)
-        odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
-        chances = odds / np.repeat(np.add.reduceat(odds, starts), sizes)
-        away = w - begin
-        surprise = -np.log(np.maximum(chances, np.finfo(np.float64).tiny))
-        loss = float(each @ (goal * surprise) + 0.5 * l2 * (away @ away))
-        slope = x.T @ (each * (chances - goal)).astype(np.float32) + l2 * away
-        likely = x * chances.astype(np.float32)[:, None]
-        means = np.add.reduceat(likely, starts).astype(np.float64)
-        curve = x.T @ (likely * each.astype(np.float32)[:, None]) - means.T @ (
-            means * weight[:, None]
-        )
-        return loss, slope, curve + l2 * np.eye(len(w))
+        loss, slope = 0.5 * l2 * float((w - begin) @ (w - begin)), l2 * (w - begin)
+        curve = l2 * np.eye(len(w))
+        for x, goal, weight in scaled:
+            scores = x @ w
+            odds = np.exp(scores - scores.max())
+            chances = odds / odds.sum()
+            loss -= weight * float(goal @ np.log(np.maximum(chances, _TINY)))
+            slope = slope + weight * (chances - goal) @ x
+            mean = chances @ x
+            curve += weight * ((x.T * chances) @ x - np.outer(mean, mean))
+        return loss, slope, curve
 
     least, best, w = math.inf, begin, begin
     for _ in range(STEPS):

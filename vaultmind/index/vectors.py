@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -48,10 +49,6 @@ _IN_USE = "in-use"
 trusted, since a damaged one may end the process that opens it."""
 
 
-class StoreBroken(VaultMindError):
-    """The vector store cannot be used; a fresh one can be filled from the cache."""
-
-
 class ChromaStore:
     """One collection, of one embedder, in a folder of its own below `root`, or at a URL.
 
@@ -69,11 +66,9 @@ class ChromaStore:
     def open(self, embedder: str) -> None:
         """Open what holds an embedder's vectors; an empty store where it is damaged or missing.
 
-        Raises StoreBroken.
+        Raises VaultMindError.
         """
         self.close()
-        for one in self._root.glob(f"*/{_IN_USE}"):  # of a process that was killed
-            shutil.rmtree(one.parent, ignore_errors=True)
         failure = ""
         for folder in (*self._root.glob("*"), self._root / str(time.time_ns())):
             try:
@@ -83,7 +78,7 @@ class ChromaStore:
                 log.warning("vectors in %s cannot be used (%s)", self._url or folder, failure)
                 self.close()
                 shutil.rmtree(folder, ignore_errors=True)
-        raise StoreBroken(f"Chroma cannot be opened in {self._url or self._root}: {failure}")
+        raise VaultMindError(f"Chroma cannot be opened in {self._url or self._root}: {failure}")
 
     def destroy(self) -> None:
         """Remove all that is kept; there is no store until it is opened again."""
@@ -106,6 +101,11 @@ class ChromaStore:
         """Store a row a name, replacing what was there."""
         self._collection.upsert(ids=list(names), embeddings=vectors)
 
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove what is stored under some names."""
+        for at in range(0, len(names), _PAGE):
+            self._collection.delete(ids=list(names[at : at + _PAGE]))
+
     def names(self) -> set[str]:
         """Return the names of all that is stored."""
         found = set[str]()
@@ -116,7 +116,7 @@ class ChromaStore:
     def _connect(self, folder: Path, embedder: str) -> None:
         if not self._url:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / _IN_USE).touch()
+            (folder / _IN_USE).touch(exist_ok=False)  # it is there where a process was killed
         self._client = self._new_client(str(folder))
         name = f"{self._prefix}{embedder}"
         self._drop_others(name)
@@ -165,6 +165,7 @@ DROP_ORPHANS = "DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash 
 _IDLE_SECONDS = 60.0
 _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
+_SPARE = "SELECT (SELECT count(*) FROM embeddings) - (SELECT count(*) FROM chunks)"
 _KEYS = "SELECT text_hash FROM embeddings WHERE embedder = ? AND length(vector) = ?"
 _SOME_VECTORS = """SELECT text_hash, vector FROM embeddings
     WHERE embedder = ? AND text_hash IN ({})"""
@@ -186,12 +187,8 @@ class Vectors:
         self.owns_embedder = True
         """Whether closing it closes the embedder too."""
         self._opened: Embedder | None = None
-        self._serving: Embedder | None = None
-        """The embedder whose vectors are searched."""
-        self._is_away = False
-        """Whether the embedder does not answer."""
-        self._question: tuple[Any, Floats | None] = (), None
-        """The last one, and its vector."""
+        self.embedder: Embedder | None = None
+        """The one whose vectors are searched, while it answers."""
         self._storing = threading.Lock()
         self._stored: set[bytes] | None = None
         """What Chroma holds; None: it is to be opened and compared with the cache."""
@@ -208,11 +205,6 @@ class Vectors:
     # --- asking --------------------------------------------------------------------------
 
     @property
-    def embedder(self) -> Embedder | None:
-        """Return the one in use, once its vectors are searched and while it answers."""
-        return None if self._is_away else self._serving
-
-    @property
     def embedder_id(self) -> str:
         """Return its id; empty when there is none."""
         return self.embedder.id if self.embedder else ""
@@ -225,7 +217,7 @@ class Vectors:
     @property
     def loading(self) -> bool:
         """Tell whether an embedder is still to come."""
-        return not (self.ended or self._serving or self._is_away)
+        return not self.embedder and self._done < 0
 
     @property
     def sends_to(self) -> str:
@@ -233,17 +225,10 @@ class Vectors:
         return str(getattr(self._opened, "sends_to", ""))
 
     def query_vector(self, query: str) -> Floats | None:
-        """Return a question's vector, shape (dim,); None while vectors cannot be searched.
-
-        That of the last question is kept, since several ask it in turn.
-        """
-        if (embedder := self.embedder) is None:
-            return None
-        asked = embedder.id, query
+        """Return a question's vector, shape (dim,); None while vectors cannot be searched."""
+        embedder = self.embedder
         try:
-            if (held := self._question)[0] != asked:
-                held = self._question = asked, embedder.embed_query(query)
-            return held[1]
+            return _vector_by(embedder.embed_query, query) if embedder else None
         except Exception as error:  # a model raises what it likes; words still find
             self._note_failure(EmbedderAway(f"{error}"))
             self.wake()
@@ -283,7 +268,6 @@ class Vectors:
     def renew(self) -> None:
         """Throw Chroma's files away; new ones are filled from the cache in the background."""
         with self._storing:
-            blank_freed_memory(True)
             self._store.destroy()
             self._stored = None
         self.wake()
@@ -298,8 +282,8 @@ class Vectors:
         if self.owns_embedder and (close := getattr(self._opened, "close", None)):
             close()
         if self._thread.ident is not None:
-            self._thread.join(None if self._serving else _PATIENCE_SECONDS)
-        self._serving = None
+            self._thread.join(None if self.embedder else _PATIENCE_SECONDS)
+        self.embedder = None
         self._store.close()
 
     # --- the thread ----------------------------------------------------------------------
@@ -324,7 +308,7 @@ class Vectors:
 
     def _note_failure(self, error: Exception) -> None:
         if isinstance(error, EmbedderAway):
-            self._is_away = True
+            self.embedder = None
             self.note = f"{error} Search goes by words only; it is asked again."
         elif isinstance(error, IndexUnavailable):
             self.note = f"{error} New vectors wait."
@@ -337,18 +321,16 @@ class Vectors:
 
     def _work(self, wanted: int) -> None:
         """Embed what lacks a vector, until there is news; then bring Chroma up to it."""
-        if not self._serving or self._is_away:
+        if not self.embedder:
             self._embedded(["warm"])
         if (embedder := self._opened) is None:
             self.ended = True
             self.note = "No embedder is set (index.embedder = none): search by words only."
             return
-        if self._stopping:
-            return
         learn_scale(embedder)
         self._columns.follow()
         self._columns.take_vectors(embedder.id, embedder.dim)
-        self._serving, self._is_away = embedder, False
+        self.embedder = embedder
         self._on_step()
         waiting = self._columns.lacking()
         while waiting and not self._stopping and wanted == self._wanted:
@@ -399,10 +381,8 @@ class Vectors:
         if self._stored is None:
             self._store.open(embedder.id)
             self._stored = {bytes.fromhex(name) for name in self._store.names()}
-        if self._stored - cached:  # Chroma never uses a place again: begun anew it is smaller
-            self._store.destroy()
-            self._store.open(embedder.id)
-            self._stored = set()
+        self._store.remove([key.hex() for key in self._stored - cached])
+        self._stored &= cached
         left = sorted(cached - self._stored)
         for at in range(0, len(left), BATCH):
             if self._stopping:
@@ -421,10 +401,15 @@ class Vectors:
 
     def _cached(self, embedder: Embedder) -> set[bytes]:
         """Return the keys of the cached vectors, without orphans once there are many of them."""
-        counted = "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM embeddings)"
         with self._database.write() as connection:
-            needed, held = connection.execute(counted).fetchone()
-            if held > needed + max(ORPHANS, needed):
+            (spare,) = connection.execute(_SPARE).fetchone()
+            if spare > ORPHANS:
                 connection.execute(DROP_ORPHANS)
             found = connection.execute(_KEYS, (embedder.id, 4 * embedder.dim))
             return {key for (key,) in found}
+
+
+@lru_cache(maxsize=4)
+def _vector_by(embed: Callable[[str], Floats], query: str) -> Floats:
+    """Return a question's vector; the last are kept, since several ask it in turn."""
+    return embed(query)

@@ -6,7 +6,7 @@ The grammar of when_rules reads six languages; of others, dates in figures.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from functools import partial
 
@@ -55,6 +55,8 @@ class Span:
     """The words that say so, as they stand in the text."""
     explicit: bool
     """Whether nothing was guessed: no year, no weekday's week, no "some", no "late"."""
+    at: int = field(default=0, compare=False)
+    """Where in the text they begin."""
 
 
 def find_times(
@@ -95,7 +97,7 @@ def _span(nodes: list[Node], at: int, text: str, base: datetime) -> Span:
     ends = {"since": (start, None), "after": (end, None), "before": (None, start),
             "until": (None, end)}  # fmt: skip
     opened = next((ends[name] for name in OPENERS if name in node.kinds), (start, end))
-    return Span(*opened, text[first.start : node.end].strip(), stretch.sure)
+    return Span(*opened, text[first.start : node.end], stretch.sure, first.start)
 
 
 # --- what a question, a message or a filter means ------------------------------------------
@@ -141,21 +143,19 @@ def with_dates(text: str, said: datetime) -> str:
     comes_again = _COMES_AGAIN.search(text)
     asked = {one.text: one for one in spans(text, "", said)}
     later = mentioned(text, "", said + LATER)
-    at, shown = 0, ""
+    done, shown = 0, ""
     for told, then in zip(mentioned(text, "", said), later, strict=False):
-        match = re.compile(re.escape(told.text) + r"\w*").search(text, at)
-        if match is None:
-            break
-        shown, at = shown + text[at : match.end()], match.end()
-        is_title = match.start() and told.explicit and match[0][0].isupper()  # the film Yesterday
+        end = told.at + len(told.text)
+        shown, done = shown + text[done:end], end
+        is_title = told.at and told.explicit and told.text[0].isupper()  # the film Yesterday
         is_day = any(map(str.isdigit, told.text))
         is_near = is_day and told.start and abs(told.start - said) < YEAR
         is_certain = told != then and (is_near or asked.get(told.text, told) == told)
-        is_noted = text[at:].lstrip().startswith("(")
-        stays = is_title or is_noted or (is_day and comes_again) or _HOURS.search(match[0])
+        is_noted = text[end:].lstrip().startswith("(")
+        stays = is_title or is_noted or (is_day and comes_again) or _HOURS.search(told.text)
         if is_certain and not stays:
             shown += _days_of(told)
-    return shown + text[at:]
+    return shown + text[done:]
 
 
 def _days_of(span: Span) -> str:

@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import Any
 
 from dateutil.easter import easter
-from dateutil.relativedelta import relativedelta
+from dateutil.relativedelta import TH, relativedelta
 
 from vaultmind.index.words import fold
 from vaultmind.tables import table
@@ -30,9 +30,7 @@ LAST_DAY = 31
 _NUMBER_DIGITS = 3
 
 
-SEASONS = (
-    *("spring", "summer", "autumn", "winter"), "christmas", "newyear", "easter", "thanksgiving",
-)  # fmt: skip
+SEASONS = ["spring", "summer", "autumn", "winter", "christmas", "newyear", "easter", "thanksgiving"]
 _VALUES: dict[str, Sequence[Any]] = {
     "month": range(1, 13), "ordinal": (*range(1, 21), 30), "weekday": range(7), "season": SEASONS,
     "day": range(-2, 3), "shift": range(-2, 2), "shift_after": range(-2, 2), "unit": "hdwmqy",
@@ -346,20 +344,18 @@ def _part_of_year(w: Words) -> Stretch | None:
 
 def _season(w: Words) -> Stretch:
     """Read a season or a feast; a winter is named by the year in which it ends."""
-    name, is_east = w["season"], "east" in w["kinds"]
+    name, is_east = w["season"], "in_ru" in w["kinds"]
 
     def make(year: int) -> Stretch:
-        feasts = {
-            "christmas": _days(date(year, 1, 6), 2) if is_east else _days(date(year, 12, 24), 3),
-            "newyear": _days(date(year - 1, 12, 31), 2),
-            "easter": _days(easter(year, 2 if is_east else 3) - 2 * DAY, 4),
-            "thanksgiving": _days(
-                date(year, 11, 22) + (3 - date(year, 11, 22).weekday()) % 7 * DAY
-            ),
-        }
-        if name in feasts:
-            return feasts[name]
-        return _months(year - (name == "winter"), 3 * (SEASONS.index(name) + 1), 3)
+        if name in SEASONS[:4]:
+            return _months(year - (name == "winter"), 3 * (SEASONS.index(name) + 1), 3)
+        if name == "newyear":
+            return _days(date(year - 1, 12, 31), 2)
+        if name == "christmas":
+            return _days(date(year, 1, 6), 2) if is_east else _days(date(year, 12, 24), 3)
+        if name == "easter":
+            return _days(easter(year, 2 if is_east else 3) - 2 * DAY, 4)
+        return _days(date(year, 11, 22) + relativedelta(weekday=TH))  # Thanksgiving
 
     stretch = _of_year(make, w)
     return stretch if "that_year" in w else replace(stretch, sure=False)
@@ -396,17 +392,12 @@ def _counted(sign: int) -> Reader:
     """Return a reader of "three weeks ago" or "in three weeks": days exactly, the rest about."""
 
     def read(w: Words) -> Stretch | None:
-        unit, count, kinds = w["unit"], w.get("number", 1), w["kinds"]
+        unit, kinds = w["unit"], w["kinds"]
         if "number" not in w and "plural" in kinds:
             return None  # so many that the number is not known
-        if half := kinds & {"half", "and_half", "one_and_half"}:
-            count = 0.5 if "half" in half else count + 0.5
-            unit, count = ("m", count * 12) if unit == "y" else ("d", count * _DAYS[unit])
-        leeway = _LEEWAY[unit]
-        if is_few := "few" in kinds and sign < 0:
-            leeway += max(1, round(_DAYS[unit])) if count >= _FEW or unit == "d" else 0
-        middle = _shifted(w["today"], unit, sign * count) - leeway * DAY
-        return _days(middle, 2 * leeway + 1, sure=not (leeway or half or is_few))
+        leeway = (2 * _LEEWAY[unit] or 1) if "few" in kinds else _LEEWAY[unit]
+        middle = _shifted(w["today"], unit, sign * w.get("number", 1)) - leeway * DAY
+        return _days(middle, 2 * leeway + 1, sure=not leeway)
 
     return read
 
@@ -494,7 +485,6 @@ _WHICH = f"({_YEAR} / glue* that_year)"
 _DATED_MONTH = f"({_MONTH} {_WHICH} / month)"
 _MONTH_FIRST = "weekday? comma? glue* month=month&in_en dot? glue* date_day"
 _QUARTER = "ordinal=ordinal|date_day dot? glue* quarter"
-_COUNT = "(number glue* unit and_half / half|one_and_half unit / number? glue* unit)"
 _AGO, _AHEAD = _counted(-1), _counted(1)
 _PARTS = Rules(
     ("every number? ordinal? glue* weekday|unit|month|season|weekend", None),
@@ -518,7 +508,7 @@ _DATES = _led(
     (f"{_NAMED} (dot? {_YEAR} / comma? glue* that_year)", _named),
     (f"(that_year comma? at* / year year_word? at?) glue* {_NAMED}", _named),
     (_SHIFTED.format(_NAMED), _named),
-    (f"{_COUNT} ago / ago_before glue* {_COUNT}", _AGO),
+    ("number? glue* unit ago / ago_before glue* number? glue* unit", _AGO),
     ("number glue* unit glue* from_now / ahead number glue* unit", _AHEAD),
     ("ahead unit=unit_h|unit_w|unit_m|unit_q|unit_y", _AHEAD),
     ("maybe_ahead number glue* unit", lambda w: _AHEAD(w) if w["is_ahead"]() else None),

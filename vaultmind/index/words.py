@@ -44,18 +44,19 @@ STEMMERS = dict(pair.split(":") for pair in LISTS["stemmers"]["by_code"].split()
 CYRILLIC = frozenset(["be", "bg", "ru", "sr", "uk"])
 OTHER_SCRIPTS = frozenset(LISTS["stemmers"]["other_scripts"].split())
 """Languages that are not written in Latin letters (Serbian is in both)."""
-MIN_LETTERS = 24
-"""A Latin text with fewer letters says little: the answer must be surer."""
-MIN_CONFIDENCE, SURE = 0.35, 0.7
-"""Confidence among 30 languages; a calm text of two sentences reaches 0.9."""
+MIN_LETTERS, MIN_CONFIDENCE = 24, 0.35
+"""Letters that a text must have to tell more than the one before, and confidence among 30
+languages; a calm text of two sentences reaches 0.9."""
 SAMPLE = 500
 """Characters that are looked at unless told otherwise (0.3 ms)."""
 _DENSE = {"CJK": 3, "HIRAGANA": 3, "KATAKANA": 3, "HANGUL": 2}
 """Letters of these scripts carry as much as so many Latin ones."""
-_LATIN = tuple(code for code in STEMMERS if code not in OTHER_SCRIPTS)
+_SURE = {
+    "LATIN": (tuple(code for code in STEMMERS if code not in OTHER_SCRIPTS), MIN_LETTERS, 0.7),
+    "CYRILLIC": (tuple(sorted(CYRILLIC)), 4 * MIN_LETTERS, 0.95),
+}
+"""Languages of a script, and the confidence that a text of less than so many letters needs."""
 _NEITHER = tuple(sorted(OTHER_SCRIPTS - CYRILLIC))
-_TELLING_LETTERS = {"uk": re.compile("[їєґ]"), "be": re.compile("ў"), "sr": re.compile("[ђјљњћџ]")}
-_RUSSIAN = re.compile("[ыэё]")
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\[\[[^\[\]\n]*\]\]", re.DOTALL)
 _LETTERS_ALONE = re.compile(r"[^\W\d_]+")
 _loading = threading.Lock()
@@ -83,31 +84,21 @@ def _language(sample: str, fallback: str) -> str:
         script = _script(letter)
         letters[script] += count * _DENSE.get(script, 1)
     script = max(letters, key=lambda one: letters[one], default="")
-    if script == "CYRILLIC":
-        return _cyrillic(sample.lower(), fallback)
-    if not script or (letters[script] < MIN_LETTERS // 2 and fallback):
+    if not script or (letters[script] < MIN_LETTERS // 2 and fallback and script != "CYRILLIC"):
         return fallback
-    if script != "LATIN":
+    if script not in _SURE:
         return _classify(sample, _NEITHER)[0]
-    latin = (word for word in _LETTERS_ALONE.findall(sample) if _script(word[0]) == "LATIN")
-    sample = " ".join(latin)
-    code, confidence = _classify(sample, _LATIN)
-    least = MIN_CONFIDENCE if letters[script] >= MIN_LETTERS else SURE
-    return code if confidence >= least else fallback
+    codes, few, sure = _SURE[script]
+    if script == "CYRILLIC" and fallback not in CYRILLIC - {"sr"}:
+        fallback = "ru"
+    own = (word for word in _LETTERS_ALONE.findall(sample) if _script(word[0]) == script)
+    code, confidence = _classify(" ".join(own), codes)
+    return code if confidence >= (MIN_CONFIDENCE if letters[script] >= few else sure) else fallback
 
 
 @lru_cache(maxsize=20_000)
 def _script(letter: str) -> str:
     return "LATIN" if letter.isascii() else unicodedata.name(letter, "").partition(" ")[0]
-
-
-def _cyrillic(sample: str, fallback: str) -> str:
-    for code, letters in _TELLING_LETTERS.items():
-        if len(letters.findall(sample)) > len(_RUSSIAN.findall(sample)):
-            return code
-    if _RUSSIAN.search(sample) or len(sample) < 4 * MIN_LETTERS:
-        return fallback if fallback in CYRILLIC - {"sr"} else "ru"
-    return _classify(sample, ("ru", "bg", "uk"))[0]
 
 
 def _classify(sample: str, codes: tuple[str, ...]) -> tuple[str, float]:
@@ -172,6 +163,11 @@ _OPERATORS = frozenset(("and", "or", "not"))
 """Of search engines: typed in capitals, and no acronyms."""
 
 
+Forms = tuple[tuple[str, str], ...]
+"""What one token is made of, the whole first: each word as the `words` column has it, and what is
+stemmed of it; one of them is empty for a script without spaces."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One thing to look for."""
@@ -203,7 +199,7 @@ def shortened(query: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the folded words of a text, in order; a run without spaces is one word."""
-    return [token for _, _, tokens in _scan(text) for token in tokens[:1]]
+    return [forms[0][0] for forms in _scan(text)]
 
 
 def index_terms(text: str, lang: str) -> tuple[str, str]:
@@ -218,9 +214,11 @@ def index_terms(text: str, lang: str) -> tuple[str, str]:
 def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
     """Return what to look for, stemmed in every language that the index holds."""
     terms: dict[str, Term] = {}
-    for kind, raw, tokens in _scan(query):
-        for term in _token_terms(kind, raw, tokens, langs):
-            terms.setdefault(term.plain or term.stems[0], term)
+    for forms in _scan(query):
+        whole, *parts = (one for one in forms if one[1])
+        for plain, word in (whole, *(one for one in parts if len(one[1]) > 1)):
+            found = (stem for lang in langs or ("en",) for stem in stems(word, lang))
+            terms.setdefault(plain or word, Term(plain, tuple(dict.fromkeys(found))))
         if len(terms) >= MAX_QUERY_WORDS:
             break
     return _with_stops(list(terms.values()), _acronyms(query))
@@ -250,25 +248,11 @@ def skeleton(word: str) -> str:
     return _VOWELS.sub("", word)
 
 
-def _token_terms(kind: str, raw: str, tokens: list[str], langs: Sequence[str]) -> Iterator[Term]:
-    """Yield the terms of one token of a query: the whole first, then what it is made of."""
-    if kind == "run":
-        yield from (Term("", (pair,)) for pair in _pairs(raw))
-        return
-    whole, *parts = tokens
-    yield Term(whole, _stems_in(whole if parts else raw, langs))
-    yield from (Term(part, _stems_in(part, langs)) for part in parts if len(part) > 1)
-
-
 def _stem_language(word: str, lang: str) -> str:
     """Return whose stems a word gets: a Latin word in Russian text is stemmed as English."""
     if word.isascii():
         return "en" if lang in OTHER_SCRIPTS or not lang else lang
     return "ru" if _CYRILLIC.match(word) and lang not in CYRILLIC else lang
-
-
-def _stems_in(word: str, langs: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(stem for lang in langs or ("en",) for stem in stems(word, lang)))
 
 
 def _acronyms(query: str) -> frozenset[str]:
@@ -299,61 +283,44 @@ def _indexed(kind: str, raw: str, lang: str) -> tuple[str, str]:
 
     A vault has few words and uses them often.
     """
-    found: list[str] = []
-    stemmed: list[str] = []
-    for piece, tokens in _pieces(kind, raw):
-        found += tokens
-        if kind == "run":
-            stemmed += _pairs(piece)
-        elif len(tokens) == 1:
-            stemmed += stems(piece, lang)
-        else:
-            stemmed += [stem for token in tokens for stem in stems(token, lang)]
-    return " ".join(found), " ".join(stemmed)
+    forms = [one for piece in _pieces(kind, raw) for one in piece]
+    stemmed = (stem for _, word in forms if word for stem in stems(word, lang))
+    return " ".join(plain for plain, _ in forms if plain), " ".join(stemmed)
 
 
-def _scan(text: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (kind, raw, tokens of the `words` column) for each token of a text."""
+def _scan(text: str) -> Iterator[Forms]:
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or "word"
-        for piece, tokens in _pieces(kind, match.group()):
-            yield kind, piece, tokens
+        yield from _pieces(match.lastgroup or "word", match.group())
 
 
-def _pieces(kind: str, raw: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield (piece, tokens of the `words` column) for what one match is made of."""
-    if kind == "word" and ("'" in raw or "’" in raw or "ʼ" in raw):
-        for piece in _unapostrophed(raw):
-            yield piece, list(_folded_parts(piece))
-    elif kind == "word":
-        yield raw, list(_folded_parts(raw))
-    elif kind == "run":
+@lru_cache(maxsize=50_000)
+def _pieces(kind: str, raw: str) -> tuple[Forms, ...]:
+    """Return what one match is made of."""
+    if kind == "word":
+        return tuple(map(_word_forms, _unapostrophed(raw)))
+    if kind == "run":
         run = fold(raw)
-        yield run, list(run)
-    else:
-        name = _NAMED.get(raw.lower()) or f"u{ord(raw):x}"
-        yield name, [name]
+        pairs = [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+        return ((*((one, "") for one in run), *(("", pair) for pair in pairs)),)
+    name = _NAMED.get(raw.lower()) or f"u{ord(raw):x}"
+    return (((name, name),),)
 
 
 def _unapostrophed(raw: str) -> list[str]:
     first, *rest = re.split("['’ʼ]", raw)
-    if len(first) <= _ELIDED and len(rest[0]) > _ELIDED:
+    if rest and len(first) <= _ELIDED < len(rest[0]):
         return [first, "".join(rest)]
     return [first] if rest == ["s"] else [first + "".join(rest)]
 
 
-@lru_cache(maxsize=50_000)
-def _folded_parts(raw: str) -> tuple[str, ...]:
+def _word_forms(raw: str) -> Forms:
     whole = fold(raw)[:MAX_TOKEN]
     mixed = raw.isascii() and not (raw.islower() or raw.istitle() or raw.isdigit())
-    if not mixed and not (raw.isascii() and raw.isalnum() and not raw.isalpha()):
-        return (whole,)
-    parts = _PARTS.findall(raw[:MAX_TOKEN])
-    return (whole, *(part.lower() for part in parts)) if len(parts) > 1 else (whole,)
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+    numbered = raw.isascii() and raw.isalnum() and not raw.isalpha()
+    parts = _PARTS.findall(raw[:MAX_TOKEN]) if mixed or numbered else ()
+    if len(parts) < 2:  # noqa: PLR2004
+        return ((whole, raw),)
+    return tuple((one, one) for one in (whole, *map(str.lower, parts)))
 
 
 @lru_cache(maxsize=50_000)

@@ -19,7 +19,7 @@ from vaultmind.errors import BadArgument, ConfigError, NotFound, VaultMindError
 from vaultmind.heavy import step_back
 from vaultmind.index.index import Index
 from vaultmind.index.linked import MAX_BYTES, LinkedFolder
-from vaultmind.index.outlet import Withheld
+from vaultmind.index.outlet import Outlet
 from vaultmind.planner.types import FileRecord
 from vaultmind.ports import Clock, Embedder
 from vaultmind.tables import adapter
@@ -314,7 +314,7 @@ def _faults(root: Path, home: Path, ours: dict[str, Path]) -> Iterator[str]:
 
 
 def folder_indexes(
-    config: Config, withheld: Withheld, lend: Callable[[], Embedder | None], clock: Clock
+    config: Config, outlet: Outlet, lend: Callable[[], Embedder | None], clock: Clock
 ) -> Callable[[Path, Path], Index]:
     """Return what opens the index of a linked folder, with an embedder that is lent to it."""
     most = min(config.index.max_file_bytes, MAX_BYTES)
@@ -325,7 +325,7 @@ def folder_indexes(
         own = replace(config, vault=root, state_dir=state_dir)
         cut = ",".join(grammars())  # with other grammars, code is cut elsewhere
         ground = LinkedFolder(root, config.index.exclude, code_spans, cut, most)
-        return Index(own, ground, withheld, clock=clock, embedder=lend, describe=described)
+        return Index(own, outlet.over(ground), clock=clock, embedder=lend, describe=described)
 
     return opens
 

@@ -29,6 +29,7 @@ NOT_HEARD = "Nothing was done. If they did ask for it, call again with op and te
 TELL_THEM = "Tell the person this outcome."
 EITHER = "either utterance (the person's words), or op (remember, forget, replace) with text"
 
+Snippet = Annotated[bool, Arg("Add a style for conversations to Obsidian's CSS snippets.")]
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
 Op = Annotated[Literal["remember", "forget", "replace"] | None, Arg("What to do with text.")]
 FACT = "The fact, a sentence in the person's language; to forget: its words or id."
@@ -198,12 +199,14 @@ def say(
 
 
 @operation("Make the memory folder", writes=True, surfaces=LOCAL, persons=True)
-def init(app: App, call: Call, language: Language = "en", agent: Whose = "") -> Row:
+def init(
+    app: App, call: Call, language: Language = "en", agent: Whose = "", snippet: Snippet = False
+) -> Row:
     """Make the memory folder and an agent's identity; what exists stays."""
     whose = app.target(call.caller, agent)
     if whose not in app.paths.agent_names():
         app.authority.begin(whose, call.caller)
-    created = app.init(whose, language, call.caller)
+    created = app.init(whose, language, call.caller) + (app.add_snippet() if snippet else ())
     places = {"vault": str(app.config.vault), "state_dir": str(app.config.state_dir)}
     named = "" if whose == app.config.agent else f" --agent {whose}"
     then = f"vaultmind connect claude-desktop{named} --write"
