@@ -40,8 +40,8 @@ from vaultmind.session.capture import Capture
 from vaultmind.session.context import START, ContextBuilder
 from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import SessionLog
-from vaultmind.session.longterm import LongTerm
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
+from vaultmind.session.recall import Recall
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
@@ -168,14 +168,12 @@ class App:
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         shows = self.index.outlet.shows
         self.voice = Voice(self.words, self.sessions, self.gate, shows, clock, self._near)
-        self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
         self.builder = ContextBuilder(
             reader=self.reader,
             shows=shows,
             hides=self.tombstones.hides,
             talks=self.talks,
-            memory=self.long_term,
-            meaning=self.index.message_meaning,
+            recall=Recall(self.index.search, self.index.relations),
             config=config,
             excludes=self.index.outlet.excludes,
         )
@@ -210,7 +208,7 @@ class App:
         self.episodes.close()
         if self._tends:
             self.sessions.end_idle()
-        self.talks.close()
+        self.talks.close(finish=False)
         self.noticing.close()
         self.following.close()
         self.overlooking.close()

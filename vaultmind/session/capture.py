@@ -138,17 +138,18 @@ class Capture(Worker):
         talk.is_in(folder)
         return talk
 
-    def joined(self, caller: Caller, pipe: files.Pipe) -> Caller:
-        """Return who calls by a pipe, with the conversation that they are in.
+    def joined(self, caller: Caller, pipe: str, host_id: str) -> Caller:
+        """Return who calls by a pipe of a name, with the conversation that they are in.
 
-        That is the host's, where its hooks tell of it, else the pipe's own.
+        That is the host's, where its hooks tell of it, else the pipe's own. `host_id` is what the
+        host called it when it started the connection; empty where it did not say.
         """
         host = "-".join(re.findall(r"[a-z0-9_]+", caller.client.lower()))  # `claude-code`
-        hosts = f"{host}:{pipe.host_id}" if pipe.host_id else ""
+        hosts = f"{host}:{host_id}" if host_id else ""
         talk = self._talks.get((caller.agent, hosts))
         running = (talk and not talk.ends) or self._sessions.open_session(caller.agent, hosts)
         project = talk.caller.project if talk else caller.project
-        conversation = hosts if hosts and running else f"{PIPE}{pipe.name}"
+        conversation = hosts if hosts and running else f"{PIPE}{pipe}"
         return replace(caller, conversation=conversation, project=project)
 
     def begins(self, talk: HostTalk, source: str) -> None:
@@ -234,11 +235,9 @@ class Capture(Worker):
             if head.is_of(talk.conversation):
                 talk.session = head.id
                 with suppress(VaultMindError):
-                    said = [
-                        one.message for one in self._sessions.read(talk.agent, head.id).messages
-                    ]
-                    times = (one.time for one in said if one.how == "captured" and not one.asked)
-                    captured += filter(None, map(files.time_or_none, times))
+                    placed = self._sessions.read(talk.agent, head.id).messages
+                    said = (one.message.time for one in placed if one.message.how == "captured")
+                    captured += filter(None, map(files.time_or_none, said))
         talk.since = max(captured) - OUT_OF_ORDER if captured else None
 
 
@@ -254,14 +253,10 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
     """
     with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
-        start = end = offset if offset <= size else 0
+        start = offset if offset <= size else 0
         file.seek(start)
-        lines: list[bytes] = []
-        for line in file:
-            if not line.endswith(b"\n") or (lines and end - start >= max_bytes):
-                break
-            lines.append(line)
-            end += len(line)
+        lines = [line for line in file.readlines(max_bytes) if line.endswith(b"\n")]
+        end = start + sum(map(len, lines))
         return lines, end, end - start >= max_bytes and end < size
 
 
@@ -347,9 +342,8 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
 def _call(given: object) -> str:
     """Return what a tool was called with, in a line."""
     named = given.items() if isinstance(given, dict) else ()
-    return (
-        files.beginning(" · ".join(f"{one}: {it}" for one, it in named), CALL_CHARS) or "(called)"
-    )
+    said = " · ".join(f"{one}: {it}" for one, it in named)
+    return files.beginning(said, CALL_CHARS) or "(called)"
 
 
 def _typed(content: object) -> Iterator[Message]:

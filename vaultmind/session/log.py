@@ -181,10 +181,7 @@ class SessionLog(files.Shelf):
         client = mask(caller.client).text if caller.kind == "agent" else ""
         project = mask(caller.project).text
         meta = SessionMeta("", agent, conversation=conversation, client=client, project=project)
-        logged = self._arrive(Talk(meta, caller), messages, new_segment)
-        for session in dict.fromkeys(ref.session for ref in logged.new):
-            self._grew(agent, session)
-        return logged
+        return self._arrive(Talk(meta, caller), messages, new_segment)
 
     def take_in(self, agent: str, source: str, topic: str, messages: Sequence[Message]) -> Logged:
         """Write down a conversation that took place elsewhere.
@@ -216,7 +213,7 @@ class SessionLog(files.Shelf):
                 text = f"{files.beginning(text, self._most)} […{left:,} characters left out]"
             masked = (mask if talk.meta.source else mask_secrets)(text)
             kinds.update(masked.kinds)
-            own, speaker = files.keepable_id(one.id), mask(one.speaker).text
+            own, speaker = mask(safe(one.id)).text, mask(one.speaker).text
             time = one.time or now
             said.append(replace(one, text=masked.text, time=time, id=own, speaker=speaker))
         with self._locks[agent]:
@@ -225,6 +222,8 @@ class SessionLog(files.Shelf):
         if talk.left:
             self.end_idle(agent)
         for session in dict.fromkeys(ref.session for ref in logged.new):
+            if not talk.meta.source:
+                self._grew(agent, session)
             quietly(partial(self._hide_unkept, agent, session, said))
         return replace(logged, redacted=frozenset(kinds), cut=tuple(cut))
 
@@ -244,11 +243,7 @@ class SessionLog(files.Shelf):
                 self._gate.hide(agent, (ref,), Caller("agent", agent), asked=True)
 
     def ask(
-        self,
-        write: MemoryWrite,
-        words: str = "",
-        message_id: str = "",
-        said: MessageRef | None = None,
+        self, write: MemoryWrite, words: str = "", id: str = "", said: MessageRef | None = None
     ) -> Outcome:
         """Have the gate change a memory as somebody asks, with what the relative dates mean.
 
@@ -270,7 +265,7 @@ class SessionLog(files.Shelf):
                 # without the person's words it is the agent's own wording
                 message = Message(
                     "user" if words.strip() or is_person else "assistant",
-                    words.strip() or write.text, "", message_id,
+                    words.strip() or write.text, "", id,
                     how="cli" if is_person else "reported", asked=write.op,
                 )  # fmt: skip
                 logged = self.log(to, message, caller=caller, conversation=caller.conversation)
@@ -332,8 +327,7 @@ class SessionLog(files.Shelf):
                 except (errors.PathRefused, errors.UnreadableNote) as error:
                     # it will be the same next time
                     log.warning("the active context was not written: %s", error)
-            done = ending(leaves, when, self._gate.settings.device)
-            ended = self._gate.save(path, done, caller, "a session ends")
+            ended = self._gate.save(path, ending(leaves, when), caller, "a session ends")
         if ended:
             self._ended(agent, session)
 
