@@ -9,7 +9,7 @@ leads on to what comes to mind with it, along links and tags and by one step of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import filterfalse, islice, takewhile
@@ -166,23 +166,21 @@ class Recall:
 
     def _answers(
         self, hits: Sequence[Hit], request: SearchRequest, caller: Caller
-    ) -> Iterator[Hit]:
-        """Yield the hits that say something, once each.
+    ) -> Iterable[Hit]:
+        """Return the hits that say something, once each.
 
         In the place of a question that asks the same stands what was said after it.
         """
         asks = {hit.id: hit for hit in hits if only_asks(hit.text, request.query)}
         replies = self.related.replies([*asks.values()], request.agent, caller) if asks else {}
-        seen = set[str]()
+        found = dict[str, Hit]()
         for hit in hits:
-            one = replies.get(hit.id) if hit.id in asks else hit
-            if one is None or one.id in seen:
-                continue
-            seen.add(one.id)
+            reply = replies.get(hit.id)
             if hit.id not in asks:
-                yield hit
-            elif says_something(one.text, request.query):
-                yield replace(one, score=GIVEN_ON * one.score)
+                found.setdefault(hit.id, hit)
+            elif reply and says_something(reply.text, request.query):
+                found.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
+        return found.values()
 
 
 # --- as it is shown -----------------------------------------------------------------------
