@@ -25,7 +25,6 @@ from vaultmind.index.outlet import Outlet
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
-from vaultmind.memory.changes import Sizes
 from vaultmind.memory.forget.erasing import ERASABLES
 from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.gate import Gate, GateSettings
@@ -121,7 +120,7 @@ class App:
             self.reader, self._device_name, lambda it: self.target(it, ""), self.clock,
             float(config.retention.days),
         )  # fmt: skip
-        sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
+        sizes = config.memory.brain_max_tokens, config.memory.brain_target_tokens
         settings = GateSettings(
             self._device_name,
             caution=config.memory.caution,
