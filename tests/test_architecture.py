@@ -64,9 +64,9 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"sentences", "spool", "parts", "unkept"}),
         frozenset({"summary", "recall", "subagents", "uses"}),
         frozenset({"files", "talk"}),
-        frozenset({"active", "longterm", "transcripts", "conversation"}),
+        frozenset({"active", "longterm", "conversation"}),
         frozenset({"log"}),
-        frozenset({"imports", "capture", "meant", "context"}),
+        frozenset({"imports", "capture", "context"}),
         frozenset({"voice"}),
     ),
     "planner": (

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.session.transcripts import Script
-from vaultmind.session.transcripts import Line, parse_line
+from vaultmind.session.capture import Line, parse_line
 from vaultmind.types import Message
 
 NOW = datetime(2026, 2, 20, 12, 0, tzinfo=UTC)

@@ -126,7 +126,7 @@ def test_every_line_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
     )  # fmt: skip
     path.write_bytes(path.read_bytes() + b"\xff\xfe\n")
     found = read_export(path)
-    assert [len(one.messages) for one in found.conversations.values()] == [2]
+    assert [len(said) for _, said in found.conversations.values()] == [2]
     named = {3: "broken JSON", 4: "yesterday", 5: "robot", 6: "list", 7: "session", 9: "utf-8"}
     for number, word in named.items():
         assert any(r.startswith(f"line {number}:") and word in r for r in found.faults)

@@ -17,8 +17,7 @@ from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
 from vaultmind.session.files import read_text, session_ids
 from vaultmind.session.log import SessionLog
-from vaultmind.session.meant import recalled
-from vaultmind.session.voice import Heard, Voice
+from vaultmind.session.voice import Heard, Voice, recalled
 from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

@@ -87,7 +87,7 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
             errand |= _use(event, given, told)
         else:
             start = (told["source"] or "startup") if event == "SessionStart" else ""
-            errand |= {name: told[name] for name in ("session_id", "transcript_path")}
+            errand |= {name: told[name] for name in ("session_id", "transcript_path", "cwd")}
             errand |= {"source": start, "end": event == "SessionEnd"}
             args = {name: one for name, one in told.items() if one}
             _tell(where, args | {"event": event, "at": time.time()}, errand)

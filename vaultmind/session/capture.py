@@ -3,26 +3,37 @@
 How far a transcript was read is held in memory alone: after a restart it is read from its start,
 and what is known by its id is not written again. One call reads only so much; the rest follows
 in the background, so that whoever waits for an answer never waits for a long file.
+
+The format of Claude Code's transcripts is not documented by its maker; this follows what is written
+to `~/.claude/projects/<project>/<session>.jsonl`. A line is an object with `type`, `uuid`,
+`timestamp` and `message`; `content` is a text or a list of blocks. What nobody said is left out:
+sub-agents' lines, summaries of a compaction, reminders and the output of local commands. A line
+of an unknown kind says nothing.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import stat
 import threading
+from collections.abc import Iterator, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
-from vaultmind.session.files import Pipe, parse_time, time_or_none
+from vaultmind.session import files
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
-from vaultmind.session.transcripts import parse_line, read_on
 from vaultmind.types import Caller, Message
+from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import agent_name
 from vaultmind.vault.transcript import PIPE
 
@@ -36,6 +47,28 @@ MAX_SHOWN = 50
 OUT_OF_ORDER = timedelta(minutes=2)
 """A host may write a line this much later than the time that it bears."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
+END_BYTES = 1_000_000
+"""Of a transcript's end that are looked through for the last prompt."""
+TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"')
+"""A line without any of these says nothing to us, and is not parsed."""
+SYNTHETIC = "<synthetic>"
+OWN_FILE = "the absolute path of a regular .jsonl file of your own"
+CALL_CHARS = 300
+"""Characters that are kept of what a tool was called with."""
+NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+"""A line with one of these was said by nobody, or not in this conversation."""
+_ASIDES = re.compile(
+    r"<(system-reminder|ide_opened_file|ide_selection|local-command-caveat"
+    r"|user-prompt-submit-hook)>.*?</\1>",
+    re.DOTALL,
+)
+_LOCAL = re.compile(
+    r"\s*<(local-command-std(out|err)|bash-(input|std(out|err))|task-notification|tick)\b"
+)
+_COMMAND = re.compile(
+    r"<command-name>\s*(/?[^<]*?)\s*</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.S
+)
+_EMPTY = frozenset({"", "(no content)", "No response requested."})
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +139,7 @@ class Capture(Worker):
         talk.is_in(folder)
         return talk
 
-    def joined(self, caller: Caller, pipe: Pipe) -> Caller:
+    def joined(self, caller: Caller, pipe: files.Pipe) -> Caller:
         """Return who calls by a pipe, with the conversation that they are in.
 
         That is the host's, where its hooks tell of it, else the pipe's own.
@@ -173,12 +206,11 @@ class Capture(Worker):
             line = parse_line(raw, talk.tools, self._clock())
             if line.compacted:
                 talk.let_go()
-            talk.is_in(line.folder)
             talk.held.update(message.id for message in line.messages)
             messages += line.messages
         new, keeps = 0, self._sessions.keeps(talk.agent)
         if talk.since:
-            messages = [one for one in messages if parse_time(one.time) >= talk.since]
+            messages = [one for one in messages if files.parse_time(one.time) >= talk.since]
         if messages and keeps:
             logged = self._sessions.log(
                 talk.agent, *messages, caller=talk.caller, conversation=talk.conversation
@@ -207,5 +239,153 @@ class Capture(Worker):
                         one.message for one in self._sessions.read(talk.agent, head.id).messages
                     ]
                     times = (one.time for one in said if one.how == "captured" and not one.asked)
-                    captured += filter(None, map(time_or_none, times))
+                    captured += filter(None, map(files.time_or_none, times))
         talk.since = max(captured) - OUT_OF_ORDER if captured else None
+
+
+# --- what a transcript says ------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """What a line says."""
+
+    messages: tuple[Message, ...] = ()
+    compacted: bool = False
+    """Whether the host let go of what stands above the line, but for a summary."""
+
+
+def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, bool]:
+    """Return the whole lines that follow an offset, as many as fit, but one at least; the offset
+    after them; and whether there is more.
+
+    A file that has shrunk is read from its start. Raises NotFound where there is no file yet,
+    BadArgument for anything but a regular file of this user.
+    """
+    with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        start = end = offset if offset <= size else 0
+        file.seek(start)
+        lines: list[bytes] = []
+        for line in file:
+            if not line.endswith(b"\n") or (lines and end - start >= max_bytes):
+                break
+            lines.append(line)
+            end += len(line)
+        return lines, end, end - start >= max_bytes and end < size
+
+
+def last_prompt(path: str) -> Message | None:
+    """Return what the person said last, by the end of a transcript; nothing is written down.
+
+    A message without a time counts as said in 1970.
+    """
+    try:
+        with _opened(Path(path)) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
+            lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
+    except (BadArgument, NotFound, OSError):
+        return None
+    said = [one for line in lines for one in line.messages if one.role == "user"]
+    return said[-1] if said else None
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Return a transcript opened for reading; no link is followed, no pipe waited for."""
+    try:
+        if not path.is_absolute() or path.suffix != ".jsonl":
+            raise ValueError(f"{path} is no transcript")
+        file = os.fdopen(os.open(path, OPEN_FLAGS), "rb")
+    except FileNotFoundError:
+        raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
+    except (OSError, ValueError) as error:
+        raise BadArgument("transcript_path", str(path), OWN_FILE) from error
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+        file.close()
+        raise BadArgument("transcript_path", str(path), OWN_FILE)
+    return file
+
+
+def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Line:
+    """Return what a line says; nothing for one that is broken or of an unknown kind.
+
+    `tools` holds the names of the tools that were called, by call: a result does not repeat
+    its tool's name. `now` is the time of a line without one.
+    """
+    try:
+        record = json.loads(raw) if any(word in raw for word in TELLING) else None
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict):
+        return Line()
+    if record.get("isCompactSummary") or record.get("subtype") == "compact_boundary":
+        return Line(compacted=not record.get("isSidechain"))
+    if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
+        return Line()
+    time = files.local_time(record.get("timestamp")) or files.iso(now)
+    origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
+    copied = origin.get("messageUuid") if isinstance(origin, dict) else None
+    own = str(copied or record.get("uuid") or files.hashed_id(raw.decode("utf-8", "replace")))
+    return Line(
+        tuple(
+            replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
+            for number, message in enumerate(_messages(record, tools), 1)
+        )
+    )
+
+
+def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterator[Message]:
+    """Yield what a record says, without time and id."""
+    kind, message, queued = record.get("type"), record.get("message"), record.get("attachment")
+    content = message.get("content") if isinstance(message, dict) else None
+    if kind == "attachment" and isinstance(queued, dict) and queued.get("type") == "queued_command":
+        # what the person typed while the assistant was at work
+        if queued.get("commandMode", "prompt") == "prompt" and _is_human(queued):
+            yield from _typed(queued.get("prompt"))
+    elif kind == "user":
+        yield from _typed(content)
+        for block in files.blocks(content, "tool_result"):
+            words = files.beginning("\n".join(files.texts(block.get("content"))), files.TOOL_CHARS)
+            name = tools.get(str(block.get("tool_use_id")), "tool")
+            yield Message("tool", words or "(no text)", "", speaker=name)
+    elif kind == "assistant":
+        words = "\n\n".join(text.strip("\n") for text in files.texts(content)).strip()
+        if words not in _EMPTY and isinstance(message, dict) and message.get("model") != SYNTHETIC:
+            yield Message("assistant", words, "")
+        for block in files.blocks(content, "tool_use"):
+            name = str(block.get("name") or "tool")
+            tools[str(block.get("id"))] = name
+            yield Message("tool", _call(block.get("input")), "", speaker=name)
+
+
+def _call(given: object) -> str:
+    """Return what a tool was called with, in a line."""
+    named = given.items() if isinstance(given, dict) else ()
+    return (
+        files.beginning(" · ".join(f"{one}: {it}" for one, it in named), CALL_CHARS) or "(called)"
+    )
+
+
+def _typed(content: object) -> Iterator[Message]:
+    """Yield what a person typed, without what the host put beside it."""
+    kept = [text for text in map(_own_words, files.texts(content)) if text]
+    for kind in ("image", "document"):
+        kept += [f"[attached: {kind}]" for _ in files.blocks(content, kind)]
+    if kept:
+        yield Message("user", "\n\n".join(kept), "")
+
+
+def _own_words(text: str) -> str:
+    if _LOCAL.match(text) or text.startswith("[Request interrupted by user"):
+        return ""
+    if command := _COMMAND.search(text):
+        words = (command[2] or "").strip()
+        return f"{command[1]} {words}" if words else ""
+    words = _ASIDES.sub("", text).strip()
+    return "" if words in _EMPTY else words
+
+
+def _is_human(record: dict[str, Any]) -> bool:
+    """Tell whether no machine is named as the one who speaks in the person's place."""
+    origin = record.get("origin")
+    return not isinstance(origin, dict) or origin.get("kind") in (None, "human")

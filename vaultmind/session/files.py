@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.brain import MEND, WRITING_WAITS, fault, sound_text
@@ -23,7 +24,7 @@ from vaultmind.vault import transcript as written
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
-from vaultmind.vault.properties import front_matter
+from vaultmind.vault.properties import body_start
 from vaultmind.vault.transcript import SessionMeta, Transcript
 
 Shows = Callable[[str, Caller], bool]
@@ -74,13 +75,8 @@ class Pipe:
 def session_ids(paths: VaultPaths, agent: str) -> tuple[str, ...]:
     """Return the ids of an agent's sessions, oldest first."""
     names = (name[:-3] for name in _names(paths.root / paths.sessions(agent)) if name[-3:] == ".md")
-    return tuple(sorted(filter(SESSION_ID.fullmatch, names), key=order))
-
-
-def order(session: str) -> tuple[str, int]:
-    """Return what sorts session ids by time: the day, then the number."""
-    day, _, number = session.partition("_")
-    return day, int(number)
+    found = filter(SESSION_ID.fullmatch, names)
+    return tuple(sorted(found, key=lambda one: (one[:10], int(one[11:]))))
 
 
 def session_of(path: str) -> str:
@@ -109,11 +105,9 @@ def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
 
 
 def _names(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
-    except OSError:
-        return []
+    with suppress(OSError), os.scandir(folder) as entries:
+        return [entry.name for entry in entries]
+    return []
 
 
 def parse_time(value: str) -> datetime:
@@ -136,6 +130,16 @@ def time_or_none(value: str) -> datetime | None:
 def iso(moment: datetime) -> str:
     """Return a time as sessions store it: ISO 8601 to the second, with its offset."""
     return moment.isoformat(timespec="seconds")
+
+
+def local_time(value: object) -> str:
+    """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
+    try:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return iso(datetime.fromtimestamp(value, UTC).astimezone())
+        return iso(parse_time(value).astimezone()) if isinstance(value, str) else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 # --- heads --------------------------------------------------------------------------------
@@ -287,8 +291,7 @@ def plain_text(text: str) -> str:
     Without front matter, comments, block ids and empty headings; and without secrets and private
     passages, which a person may have typed there.
     """
-    found = front_matter(text)
-    body = text[found.body_start :] if found else text
+    body = text[body_start(text) :]
     body = _COMMENT.sub("", _UNTIL.sub(r"(until \1)", body.replace("\r\n", "\n")))
     lines = (_BLOCK_ID.sub("", line.rstrip()).rstrip() for line in body.split("\n"))
     plain, before = "\n".join(lines).strip(), ""
@@ -317,3 +320,20 @@ def read_brain(reader: VaultReader, path: str) -> tuple[str, str]:
         return sound, f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}"
     broken = fault(text)
     return sound, f"{path}: {broken}. {MEND}" if broken else ""
+
+
+# --- what hosts and exports hold ------------------------------------------------------------
+
+
+def texts(content: object) -> list[str]:
+    """Return the texts of a content: itself, or those of its blocks."""
+    if isinstance(content, str):
+        return [content]
+    found = (block.get("text") for block in blocks(content, "text"))
+    return [text for text in found if isinstance(text, str)]
+
+
+def blocks(content: object, kind: str) -> list[dict[str, Any]]:
+    """Return the blocks of a kind that a content holds."""
+    blocks = content if isinstance(content, list) else []
+    return [one for one in blocks if isinstance(one, dict) and one.get("type") == kind]

@@ -21,9 +21,8 @@ from vaultmind.errors import BadArgument, UnreadableNote
 from vaultmind.language.text import plain_sentences
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
-from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id
+from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id, local_time, texts
 from vaultmind.session.log import SessionLog
-from vaultmind.session.transcripts import local_time, texts
 from vaultmind.types import ROLES, Message, Progress, Role
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name
@@ -57,19 +56,11 @@ Words = tuple[Role | None, str, str]
 
 
 @dataclass(slots=True)
-class Conversation:
-    """Messages of one session, in order; a file may hold it in several pieces."""
-
-    topic: str
-    messages: list[Message] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class Export:
     """What a file holds."""
 
-    conversations: dict[str, Conversation] = field(default_factory=dict)
-    """By the session's name: what tells it from others at the next import."""
+    conversations: dict[str, tuple[str, list[Message]]] = field(default_factory=dict)
+    """Topic and messages by the session's name: what tells it from others at the next import."""
     kept: dict[str, None] = field(default_factory=dict)
     """Sentences that the service itself keeps of the person."""
     faults: list[str] = field(default_factory=list)
@@ -107,7 +98,7 @@ class Export:
         self.left_out += len(entries) - len(found)
         name = session or safe(mask(str(name).strip()).text)[:MAX_NAME]
         topic = "" if session else mask(topic).text[:MAX_NAME]
-        self.conversations.setdefault(name, Conversation(topic)).messages.extend(found)
+        self.conversations.setdefault(name, (topic, []))[1].extend(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +140,15 @@ def import_file(
     agent, file = agent_name(agent), safe(mask(path.name).text)
     export, redacted, skipped = read_export(path, file if one else ""), set[str](), 0
     faults, written, grown = export.faults, 0, 0
-    said = {name: talk for name, talk in export.conversations.items() if talk.messages}
+    said = [(name, *talk) for name, talk in export.conversations.items() if talk[1]]
     if not (said or export.kept) and faults:
         raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0].rstrip('.')}")
-    for done, (name, talk) in enumerate(said.items(), 1):
-        logged = sessions.take_in(agent, name, talk.topic, talk.messages)
+    for done, (name, topic, messages) in enumerate(said, 1):
+        logged = sessions.take_in(agent, name, topic, messages)
         faults += [f"message {one!r} of {name!r} was cut: too long" for one in logged.cut]
         redacted |= logged.redacted
         new, grown = len(logged.new), grown + len({ref.session for ref in logged.new})
-        written, skipped = written + new, skipped + len(talk.messages) - new
+        written, skipped = written + new, skipped + len(messages) - new
         report(Progress(done, len(said), "sessions"))
     more = [f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
     told, kinds = (*faults[:MAX_FAULTS], *more), sorted(redacted) if written else ()

@@ -7,31 +7,36 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, get_args
 
 from vaultmind.errors import NotFound, UnreadableNote
-from vaultmind.index.when import without_stale_dates
+from vaultmind.index.when import spans, without_stale_dates
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import facts_in, sentences
+from vaultmind.language.words import NEGATIONS, SOFT, Word, content, fold
 from vaultmind.memory.audit import newest_first
-from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.contradictions import denies
+from vaultmind.memory.brain import own_paragraphs, parse_brain
+from vaultmind.memory.contradictions import denies, is_count, superseded
+from vaultmind.memory.contradictions import told as dated
 from vaultmind.memory.gate import Gate
-from vaultmind.memory.match import NEAREST, asked_about, share_of
-from vaultmind.memory.wording import phrase, told
+from vaultmind.memory.match import NEAREST, asked_about, is_among, share_of
+from vaultmind.memory.wording import phrase, section_of, told
 from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.session.log import SessionLog
-from vaultmind.session.meant import WORD, Near, corrected, recalled
+from vaultmind.session.sentences import names_in
 from vaultmind.session.unkept import refs_of, unkept
-from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome, OutcomeName
+from vaultmind.types import Caller, Fact, Hit, Kind, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
+from vaultmind.vault.parts import bullets
 
 NEWEST, LOOKED_BACK = 6, 40
 """Sessions, the newest first, in which a message is looked for by its id; messages that a wish not
@@ -53,6 +58,17 @@ _LISTED = re.compile(
     re.I,
 )
 """Asks for one fact of a list, and for nothing else: "delete the first one"."""
+SHORT = 4
+"""Words of "no, it's on Thursday", which gives but another value."""
+SURE, MEANT = 0.45, 0.6
+"""Score from which a note, and a fact, answer a question by their meaning."""
+ME = {"me", "myself", "mnie", "mną", "mi", "mój", "moja", "moje", "moim", "меня", "мне", "мной",
+      "mich"}  # fmt: skip
+"""Words of a recall that mean everything about the person."""
+Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
+"""Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
+WORD = re.compile(r"\w+(?:[-'’:.,/]\w+)*")
+_SELF = {"i", "i'm", "i've", "im", "ja", "я", "ich", "je", "yo"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +95,9 @@ class Spoken:
     """Where the message is written down already, other than as a request."""
     done: bool = False
 
-    def answer(
-        self, message: str, outcome: OutcomeName = "unchanged", path: str = "",
-        nearest: tuple[str, ...] = (), hidden: int = 0,
-    ) -> Heard:  # fmt: skip
-        """Return an answer to the request, which changes no fact."""
-        done = Outcome(outcome, self.target, path=path, nearest=nearest, hidden_messages=hidden)
-        return Heard(self.intent, message, done)
+    def answer(self, message: str, outcome: Outcome | None = None) -> Heard:
+        """Return an answer to the request; by itself it changes nothing."""
+        return Heard(self.intent, message, outcome or Outcome("unchanged", self.target))
 
     @property
     def to(self) -> str:
@@ -155,7 +167,8 @@ class Voice:
         name = "none" if is_empty else intent.intent
         if spoken.done and (chosen or name in changes):
             path = self.reader.paths.brain(spoken.target)
-            return spoken.answer(phrase(intent.lang, "again"), path=path)
+            again = Outcome("unchanged", spoken.target, path=path)
+            return spoken.answer(phrase(intent.lang, "again"), again)
         if chosen:
             return self._forget_all(spoken, chosen)
         return (changes | reads).get(name, self._nothing)(spoken)
@@ -275,15 +288,14 @@ class Voice:
 
     def _forget_that(self, spoken: Spoken) -> Heard:
         """Forget what "that" means; where it may mean several things, none of them."""
-        that = self._that(spoken)
-        if len(that) == 1:
-            return self._forget_all(spoken, that)
-        return self._ask_which(spoken, phrase(spoken.intent.lang, "nothing_last"), that)
+        that, question = self._that(spoken), phrase(spoken.intent.lang, "nothing_last")
+        one = len(that) == 1
+        return self._forget_all(spoken, that) if one else self._ask_which(spoken, question, that)
 
     def _ask_which(self, spoken: Spoken, question: str, facts: Sequence[Fact]) -> Heard:
         nearest = _shown(facts)
         lines = [question, *(f"- {one}" for one in nearest)]
-        return spoken.answer("\n".join(lines), "not_found", nearest=nearest)
+        return spoken.answer("\n".join(lines), Outcome("not_found", spoken.target, nearest=nearest))
 
     def _forget_all(self, spoken: Spoken, facts: Sequence[Fact]) -> Heard:
         """Forget facts of what was spoken of last."""
@@ -295,15 +307,16 @@ class Voice:
         """Return the facts: all of them, or those that the question is about."""
         intent, reader, target = spoken.intent, self.reader, spoken.target
         files = (reader.paths.brain(target), reader.paths.archive(target))
+        outcome = Outcome("unchanged", target, path=files[0])
         if not self._sees(spoken.caller, target):
             message = phrase(intent.lang, "may_not_read", agent=target)
-            return spoken.answer(message, "denied", files[0])
+            return spoken.answer(message, replace(outcome, outcome="denied"))
         brain, archive = (mask(read_text(reader, one)[0]).text for one in files)
         asked = intent.payload if intent.intent == "recall" else ""
         known = recalled(brain, archive, asked, partial(self.near, target, asked, spoken.caller))
         self.note_shown(spoken.caller, target, known.facts)
         message = " ".join(phrase(intent.lang, name) for name in known.names)
-        return replace(spoken.answer(message, path=files[0]), facts=known.lines)
+        return Heard(intent, message, outcome, known.lines)
 
     def _skip(self, spoken: Spoken) -> Heard:
         """Keep the messages that are meant out of every recall, and of whatever learns from them.
@@ -331,9 +344,10 @@ class Voice:
         hidden = self.gate.hide(to, refs, spoken.caller) if refs else 0
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
+        outcome = Outcome("written" if hidden else "unchanged", spoken.target)
         if not refs and spoken.intent.scopes != ("this",):
-            return spoken.answer(phrase(lang, "nothing_to_skip"), "not_found")
-        return spoken.answer(message, "written" if hidden else "unchanged", hidden=hidden)
+            message, outcome = phrase(lang, "nothing_to_skip"), Outcome("not_found", spoken.target)
+        return spoken.answer(message, replace(outcome, hidden_messages=hidden))
 
     # --- what is written down already -------------------------------------------------------
 
@@ -357,11 +371,9 @@ class Voice:
         return spoken
 
     def _messages(self, agent: str, session: str) -> list[Message]:
-        try:
-            placed = self.sessions.read(agent, session).messages
-        except (NotFound, UnreadableNote):
-            return []
-        return [one.message for one in placed]
+        with suppress(NotFound, UnreadableNote):
+            return [one.message for one in self.sessions.read(agent, session).messages]
+        return []
 
 
 def _together(heard: Sequence[Heard]) -> Heard:
@@ -383,3 +395,197 @@ def _stands_alone(text: str) -> bool:
 
 def _shown(facts: Sequence[Fact]) -> tuple[str, ...]:
     return tuple(mask(fact.text).text for fact in facts)
+
+
+# --- what is to be corrected ----------------------------------------------------------------
+
+
+def corrected(
+    facts: Sequence[Fact], that: Fact | None, said: str, old: str, new: str
+) -> tuple[Fact | None, str]:
+    """Return the fact to replace and its new text; no text where that is not certain.
+
+    `said` is the whole sentence, `old` what is wrong in it (may be empty), `new` what is right.
+    The new words are laid over each fact, else put in the place of the old ones, else they are
+    another value in `that`, the fact touched last. Without a fact the new words are one.
+    """
+    there = [fact for fact in facts if not old or _span(fact.text, old)]
+    if not there:
+        return None, new
+    made = [(fact, _laid_over(fact.text, new) or _put(fact.text, said, old, new)) for fact in there]
+    certain = [one for one in made if one[1]]
+    certain = [one for one in certain if one[0] == that] or certain
+    if len(certain) == 1:
+        return certain[0]
+    if old or certain:
+        return there[0] if len(there) == 1 else None, ""
+    text = other_value(that.text, new) if that else ""
+    return (that, text) if text else (None, new)
+
+
+def other_value(text: str, new: str) -> str:
+    """Return a fact with its one time, number or name replaced: "No, it's the 5th"."""
+    if len(WORD.findall(new)) > SHORT:
+        return ""
+    for values in (_times, re.compile(r"\d[\w:.,/-]*\w|\d").findall, _names):
+        mine, theirs = values(text), values(new)
+        if len(mine) == len(theirs) == 1:
+            return text.replace(mine[0], theirs[0], 1)
+    return ""
+
+
+def _times(text: str) -> list[str]:
+    return [one.text for one in spans(text, "", datetime(2026, 1, 1))]
+
+
+def _names(text: str) -> list[str]:
+    """Return the names in a text; none where its first word may be another one."""
+    first = WORD.match(text)
+    return [*names_in(text)] if first and not content(first.group()) else []
+
+
+def _laid_over(text: str, new: str) -> str:
+    """Return a fact with the one run of its words replaced that new words say otherwise.
+
+    It must come after words that both say, and that tell something, or be a number; what the new
+    words do not speak of stays.
+    """
+    ours, theirs = list(WORD.finditer(text)), list(WORD.finditer(new))
+    said, given = ([fold(one.group()) for one in words] for words in (ours, theirs))
+    runs = SequenceMatcher(None, said, given, autojunk=False).get_opcodes()
+    changes = [at for at, run in enumerate(runs) if run[0] in ("replace", "insert")]
+    if len(changes) != 1 or not changes[0]:
+        return ""
+    at = changes[0]
+    _, start, end, begin, stop = runs[at]
+    before = runs[at - 1]
+    counts = all(is_count(one.group()) for one in (*ours[start:end], *theirs[begin:stop]))
+    leads = before[0] == "equal" and content(" ".join(said[before[1] : before[2]]))
+    many = stop - begin
+    fits = many == end - start or (many < end - start and at == len(runs) - 1)
+    if not fits or not (counts or leads):
+        return ""
+    return _replaced(
+        text, ours[start : start + many], new[theirs[begin].start() : theirs[stop - 1].end()]
+    )
+
+
+def _put(text: str, said: str, old: str, new: str) -> str:
+    """Return a fact with the new words in the place of the old; empty where that is not certain."""
+    span = _span(text, old)
+    if not span or _is_anothers(text, said, old, new):
+        return ""
+    if counts := is_count(old):  # "4 cats", for what is counted may be another
+        new += re.split(r"[,;.!?]", said[said.find(new) + len(new) :])[0].rstrip()
+    words = list(WORD.finditer(text))
+    telling = [one for one in WORD.finditer(new) if content(one.group())]
+    rest = content(text[: words[span[0]].start()] + text[words[span[1] - 1].end() :])
+    longer = len(telling) - (span[1] - span[0])
+    if not telling or not rest or longer > 1 or (counts and longer):
+        return ""
+    if any(word.same(one) for word in content(new) for one in rest):
+        return ""
+    return _replaced(text, words[slice(*span)], new[telling[0].start() : telling[-1].end()])
+
+
+def _is_anothers(text: str, said: str, old: str, new: str) -> bool:
+    """Tell whether a correction speaks of somebody or something that a fact does not."""
+    head, _, tail = said.partition(",")
+    told = tail if len(head.split()) < SHORT else said  # "No," and "That's wrong,"
+    known = content(f"{text} {old} {new}")
+    if any(not is_among(one, known) for one in content(told) if one.folded not in SOFT | NEGATIONS):
+        return True
+    first = content(WORD.findall(text)[0])
+    speaks_of_self = any(fold(one) in _SELF for one in WORD.findall(said))
+    return bool(speaks_of_self and first and not is_among(first[0], content(said)))
+
+
+def _span(text: str, old: str) -> tuple[int, int] | None:
+    """Return which words of a fact, from one to before another, say the old words in any form."""
+    words = [content(word) for word in WORD.findall(text)]
+    wanted = [content(word) for word in WORD.findall(old)]
+    while wanted and not wanted[0]:
+        del wanted[0]  # a preposition in front, which the fact may lack
+    starts = range(len(words) - len(wanted) + 1) if wanted else ()
+    found = [
+        (start, start + len(wanted))
+        for start in starts
+        if all(map(_same, words[start : start + len(wanted)], wanted))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _same(ones: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
+    return len(ones) == len(others) and all(map(Word.same, ones, others))
+
+
+def _replaced(text: str, wrong: Sequence[re.Match[str]], right: str) -> str:
+    return f"{text[: wrong[0].start()]}{right}{text[wrong[-1].end() :]}"
+
+
+# --- what is known --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An answer to what is known."""
+
+    facts: tuple[Fact, ...] = ()
+    lines: tuple[str, ...] = ()
+    """The facts with their days, what the person typed beside them, else notes."""
+    names: tuple[str, ...] = ("known",)
+    """The names of what to say before them."""
+
+
+def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
+    """Return what brain, archive and, where they say nothing, the notes say about some words.
+
+    Facts that hold the words; else those that mean the same; else the closest, as no more. `near`
+    finds what is near in meaning, of a kind. Of facts that exclude each other the newer is told.
+    """
+    words = words.strip(" ?!.").lower()
+    facts, typed = parse_brain(brain).all(), _typed(brain, "")
+    if words and words not in ME:
+        known = (*parse_brain(archive).all(), *facts)  # of one day the later in the list is newer
+        facts, typed = tuple(known[at] for at in asked_about(known, words)), _typed(brain, words)
+        if not facts and not typed:
+            return _near(known, words, near)
+    return _told(facts, typed) if facts or typed else Known(names=("nothing_known",))
+
+
+def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
+    """Return facts that mean some words, notes that hold or mean them, or else what is closest."""
+    asked = [word for word in content(words) if word.folded not in SOFT]
+    by_block = {fact.block or fact.text: fact for fact in facts}
+    found = [
+        (hit.score, fact)
+        for hit in near("fact")
+        if (fact := by_block.get(hit.anchor.removeprefix("#^")) or by_block.get(hit.text))
+    ]
+    if sure := [fact for score, fact in found if score >= MEANT]:
+        return _told(sure, ())
+
+    def says(note: Hit) -> bool:
+        said = content(note.text)
+        return bool(asked) and all(any(map(word.same, said)) for word in asked)
+
+    if notes := [one for one in near("note") if one.score >= SURE or says(one)]:
+        return Known(lines=tuple(f"{one.path}: {one.text}" for one in notes[:NEAREST]))
+    names = ("nothing_known", "nearest") if found else ("nothing_known",)
+    return replace(_told([fact for _, fact in found[:NEAREST]], ()), names=names)
+
+
+def _told(facts: Sequence[Fact], typed: Sequence[str]) -> Known:
+    """Return facts with their days, without those that a newer one contradicts."""
+    old = superseded([(fact.text, fact.written) for fact in facts])
+    kept = tuple(fact for at, fact in enumerate(facts) if at not in old)
+    texts = {fact.text for fact in facts}
+    return Known(kept, (*map(dated, kept), *(one for one in typed if one not in texts)))
+
+
+def _typed(brain: str, words: str) -> list[str]:
+    """Return what a person typed that is about some words, by its own or by its heading."""
+    pieces = own_paragraphs(brain)
+    pieces += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
+    about = [Fact(f"{title}: {text}", None) for title, text in pieces]
+    return [pieces[at][1] for at in (asked_about(about, words) if words else range(len(pieces)))]

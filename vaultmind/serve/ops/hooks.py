@@ -250,10 +250,10 @@ def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
     from vaultmind.session.capture import HOST
     from vaultmind.tables import adapter
 
-    names = ("agent", "session_id", "transcript_path", "source")
-    agent, session, transcript, source = (str(event.get(name) or "") for name in names)
+    names = ("agent", "session_id", "transcript_path", "source", "cwd")
+    agent, session, transcript, source, cwd = (str(event.get(name) or "") for name in names)
     if "source" in event:
-        talk = app.capture.talk(agent_name(agent), session, transcript)
+        talk = app.capture.talk(agent_name(agent), session, transcript, cwd)
         begins = "SessionStart" if source else ""
         _heard(app, talk, session, "SessionEnd" if event.get("end") else begins, source)
         return [talk]
@@ -271,7 +271,7 @@ def _last_prompt(app: App, transcript: str) -> str:
     No session may have taken it down, so nobody can tell whether it said that.
     """
     from vaultmind.memory.audit import moment, newest_first
-    from vaultmind.session.transcripts import last_prompt
+    from vaultmind.session.capture import last_prompt
 
     message = last_prompt(transcript) if transcript else None
     lines = newest_first(app.paths, app.paths.agent_names(), ("forget", "erase"))
