@@ -32,8 +32,6 @@ from vaultmind.vault.files import FileStat
 
 _RETRY_SECONDS = 30.0
 """How long after a failed comparison the next one is tried."""
-_FEW = 200
-"""So few changed texts are indexed beside the embedder's start; more go before it."""
 
 log = logging.getLogger(__name__)
 
@@ -220,8 +218,6 @@ class Index:
         self._next_compare = time.monotonic() + minutes * 60
 
         def tell(progress: Progress) -> None:
-            if progress.total <= _FEW:
-                self._embedding.release()
             report(progress)
             self._step()
 

@@ -33,6 +33,7 @@ MOST_TIES = 500
 """Of one file: what links to more is a list of everything, and ties nothing together."""
 MIN_REMARK_TOKENS = 4
 """The same of an episode's remarks ("kept", "it works")."""
+_NOTHING = Chunked(())
 _BATCH_SECONDS = 0.2
 _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
@@ -55,16 +56,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A path as it was read, ready to be stored; without chunks and fault it leaves the index."""
+    """A path as it was read, ready to be stored; without a place and stamp it leaves the index."""
 
     path: str
     place: Place | None = None
+    """None with a stamp: its bytes are those of the index."""
     stat: FileStat | None = None
-    file: FileText | None = None
-    chunked: Chunked | None = None
-    """None with a file: its bytes are those of the index."""
-    fault: str = ""
-    """Why a file that is there cannot be taken: it leaves the index and stays a fault."""
+    sha: str = ""
+    """Empty for a file that is there and cannot be taken: only its fault is kept."""
+    chunked: Chunked = _NOTHING
     record: bytes = b""
     """What plans know of it."""
 
@@ -200,27 +200,25 @@ class Sync:
         except (NotFound, PathRefused):
             return Prepared(path)
         except UnreadableNote as error:
+            stat, chunked = None, Chunked((), faults=(error.reason,))
             with suppress(UnreadableNote):
-                if stat := self._folder.reader.stat(path):
-                    return Prepared(path, place, stat, fault=error.reason)
-            return Prepared(path)
+                stat = self._folder.reader.stat(path)
+            return Prepared(path, place if stat else None, stat, chunked=chunked)
         if 0 <= time.time_ns() - max(file.stat.mtime_ns, file.stat.ctime_ns) < _SETTLED_NS:
             self.mark([path])
         with self._database.read() as connection:
             row = connection.execute("SELECT sha FROM files WHERE path = ?", (path,)).fetchone()
         if row == (file.sha,):
-            return Prepared(path, place, file.stat, file)
-        return self._cut(path, file, place)
-
-    def _cut(self, path: str, file: FileText, place: Place) -> Prepared:
+            return Prepared(path, stat=file.stat)
         try:
             chunked = self._folder.cut(path, file, place)
             "\n".join(f"{chunk.title}{chunk.text}" for chunk in chunked.chunks).encode()
             record = self._describe(file, chunked.lang) if place.kind == "note" else b""
-            return Prepared(path, place, file.stat, file, chunked, record=record)
+            return Prepared(path, place, file.stat, file.sha, chunked, record)
         except Exception as error:  # one odd file must not stop the others
             log.exception("%s could not be cut into chunks", path)
-            return Prepared(path, place, file.stat, fault=f"could not be understood: {error!r}")
+            fault = f"could not be understood: {error!r}"
+            return Prepared(path, place, file.stat, chunked=Chunked((), faults=(fault,)))
 
 
 def _is_storable(path: str) -> bool:
@@ -238,22 +236,19 @@ def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKEN
     path, place, chunked = one.path, one.place, one.chunked
     stamp = astuple(one.stat) if one.stat else ()
     with database.write(path) as connection:
-        if one.file and not chunked:
+        if stamp and place is None:
             statement = "UPDATE files SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE path = ?"
             connection.execute(statement, (*stamp, path))
             return
-        chunks = chunked.chunks if chunked else ()
-        _store_chunks(connection, path, chunks, min_tokens)
+        _store_chunks(connection, path, chunked.chunks, min_tokens)
         for table in ("ties", "files", "records"):
             connection.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
-        ties = islice(dict.fromkeys(_ties(path, chunks)), MOST_TIES)
+        ties = islice(dict.fromkeys(_ties(path, chunked.chunks)), MOST_TIES)
         connection.executemany(_PUT_TIE, [(path, *tie) for tie in ties])
-        told = ("", "", one.fault, "skipped")
-        if chunked and one.file:
+        if place is not None:
             fault = "; ".join(chunked.faults)
-            told = (one.file.sha, chunked.lang, fault, "partial" if fault else "")
-        if place is not None and stamp:
-            row = (path, name_of(path), place.kind, place.agent, *stamp, *told, path)
+            told = (chunked.lang, fault, "partial" if fault and one.sha else fault and "skipped")
+            row = (path, name_of(path), place.kind, place.agent, *stamp, one.sha, *told, path)
             connection.execute(_PUT_FILE, row)
             connection.execute("INSERT INTO records VALUES (?, ?)", (path, one.record))
 

@@ -266,7 +266,7 @@ class Rules:
         _, reader, *also = self.rules[number]
         with suppress(ValueError, OverflowError):
             stretch = reader(words) if reader else None
-            if stretch is not None and stretch.start.year >= FIRST_YEAR:
+            if stretch and (stretch.start or stretch.end).year >= FIRST_YEAR:
                 names = ("time", *also) if also == ["whole"] else ("time", "moment", *also)
                 return dict.fromkeys(names, stretch)
         return {}
@@ -532,7 +532,10 @@ _NARROWING = Rules(
 )
 _OPENING = Rules(
     ("between glue* time join|dash at? glue* last=time / time dash last=time", _range),
-    *((f"{name} at? glue* moment", lambda w: w["moment"], name) for name in OPENERS),
+    ("since at? glue* moment", lambda w: replace(w["moment"], end=None)),
+    ("after at? glue* moment", lambda w: replace(w["moment"], start=w["moment"].end, end=None)),
+    ("before at? glue* moment", lambda w: replace(w["moment"], start=None, end=w["moment"].start)),
+    ("until at? glue* moment", lambda w: replace(w["moment"], start=None)),
 )
 STEPS = (_PARTS, _DATES, _NARROWING, _OPENING)
 """What the rules make of nodes, one step after the other."""
