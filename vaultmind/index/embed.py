@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,6 @@ SECONDS, BATCH = 60.0, 16
 QUESTION_SECONDS = 4.0
 """How long a question is waited for: whoever asks gets what the words find."""
 MAX_BYTES = 16_000_000
-_OK, _REDIRECT, _REFUSED = 200, 300, 400
 _REASON_CHARACTERS = 200
 HALF = 0.5
 """On the safe side: a hit must be a good one to be brought up unasked."""
@@ -182,9 +182,7 @@ class ServedEmbedder:
         model = self._server.address.model
         body = {"model": model, "input": texts, "encoding_format": "float"}
         status, raw = self._server.post("/embeddings", body, until, MAX_BYTES)
-        if _REDIRECT <= status < _REFUSED:
-            raise ValueError(f"it answered {status} and leads elsewhere, which is not followed")
-        if status != _OK:
+        if status != HTTPStatus.OK:  # a redirect is not followed
             raise ValueError(f"it answered {status}: {raw[:1000].decode('utf-8', 'replace')}")
         data = sorted(json.loads(raw)["data"], key=lambda one: int(one["index"]))
         return [one["embedding"] for one in data]
@@ -242,9 +240,7 @@ class Scale:
 
     def reading(self, score: float) -> float:
         """Return a hit's score on the scale of `recall.relevance`, which is every embedder's."""
-        if score < self.half:
-            return 0.5 * score / self.half
-        return 0.5 + 0.5 * (score - self.half) / (1.0 - self.half)
+        return float(np.interp(score, (0.0, self.half, 1.0), (0.0, 0.5, 1.0)))
 
     def meaning(self, cosine: float) -> float:
         """Return closeness in meaning, from 0 to 1."""

@@ -171,7 +171,7 @@ def _note(text: str, form: Form, title: str, anchor: str, hides: Hides) -> Part 
         span = (min((one.start for one in note.headings), default=span[0]), span[1])
     if any(start <= span[0] < end for start, end in hidden):
         return None
-    shown = uncommented(text, span, sorted((*note.tree.comments, *hidden)))
+    shown = uncommented(text, span, (*note.tree.comments, *hidden))
     if form != "note":
         shown = BLOCK_AT_END.sub("", shown)
     return Part(_BLANK_LINES.sub("\n\n", shown).strip(), note.title_property or title)

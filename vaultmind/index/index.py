@@ -16,7 +16,7 @@ from typing import Any
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.columns import Columns
-from vaultmind.index.db import Database, file_records
+from vaultmind.index.db import Database, file_records, file_stamps
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch
@@ -160,6 +160,10 @@ class Index:
             faults=faults,
             notes=tuple(filter(None, (*notes, *self._finder.registry().faults))),
         )
+
+    def paths(self) -> Collection[str]:
+        """Return the files that the index has; none until it has all. Raises IndexUnavailable."""
+        return file_stamps(self._database) if self._phase == "ready" else ()
 
     def records(self, paths: Collection[str] | None = None) -> dict[str, tuple[bytes, FileStat]]:
         """Return what was described of files, with their stamps; raises IndexUnavailable."""

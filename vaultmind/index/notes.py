@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from vaultmind.index.words import detect
-from vaultmind.redact import blank_passages, mask
+from vaultmind.redact import blank_passages, mask, spans
 from vaultmind.types import Chunk, Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
@@ -154,12 +154,10 @@ def new_chunk(title: str, text: str, span: Span, anchor: str = "", **more: Any) 
 
 def uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
     """Return the text of a span without the comments in it, its newlines as `\\n`."""
-    kept, at = "", span[0]
-    for start, end in comments:
-        if end > at and start < span[1]:
-            kept += text[at : max(at, start)]
-            at = max(at, end)
-    kept += text[at : max(at, span[1])]
+    start, end = span
+    near = ((max(first, start), min(last, end)) for first, last in comments)
+    inside = [(first - start, last - start, "") for first, last in near if first < last]
+    kept = spans.replace(text[start:end], spans.merge(inside), lambda *_: "")
     return kept.replace("\r\n", "\n").strip()
 
 

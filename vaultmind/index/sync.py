@@ -121,8 +121,9 @@ class Sync:
         """
         self._folder.check()
         found: set[str] = set()
-        for path in filter(_is_storable, paths):
-            found.update(self._changed(path) if path.endswith("/") else (path,))
+        for path in paths:
+            if path == path.encode(errors="ignore").decode():  # else it cannot be stored
+                found.update(self._changed(path) if path.endswith("/") else (path,))
         self._process(sorted(found), silent, patience)
 
     def reconcile(self, report: Report = silent) -> None:
@@ -219,13 +220,6 @@ class Sync:
             log.exception("%s could not be cut into chunks", path)
             fault = f"could not be understood: {error!r}"
             return Prepared(path, place, file.stat, chunked=Chunked((), faults=(fault,)))
-
-
-def _is_storable(path: str) -> bool:
-    """Tell whether a path can be kept in the database: a name that is not UTF-8 cannot."""
-    with suppress(UnicodeEncodeError):
-        return b"\0" not in path.encode()
-    return False
 
 
 # --- one file's rows ----------------------------------------------------------------------

@@ -24,7 +24,6 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -132,14 +131,9 @@ class ChromaStore:
         settings = Settings(anonymized_telemetry=False)
         if not self._url:
             return chromadb.PersistentClient(folder, settings=settings)
-        at, token = urlsplit(self._url), os.environ.get(TOKEN_VARIABLE, "")
-        return chromadb.HttpClient(
-            host=at.hostname or "",
-            port=at.port or (443 if at.scheme == "https" else 8000),
-            ssl=at.scheme == "https",
-            headers={"Authorization": f"Bearer {token}"} if token else {},
-            settings=settings,
-        )
+        token = os.environ.get(TOKEN_VARIABLE, "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return chromadb.HttpClient(host=self._url, headers=headers, settings=settings)
 
     def _drop_others(self, kept: str) -> None:
         for one in self._client.list_collections():
@@ -377,7 +371,12 @@ class Vectors:
 
     def _fill_store(self, embedder: Embedder) -> None:
         """Bring Chroma to what the cache holds: at opening, after a loss, and of late."""
-        cached = self._cached(embedder)
+        with self._database.write() as connection:
+            (spare,) = connection.execute(_SPARE).fetchone()
+            if spare > ORPHANS:
+                connection.execute(DROP_ORPHANS)
+            found = connection.execute(_KEYS, (embedder.id, 4 * embedder.dim))
+            cached = {key for (key,) in found}
         if self._stored is None:
             self._store.open(embedder.id)
             self._stored = {bytes.fromhex(name) for name in self._store.names()}
@@ -398,15 +397,6 @@ class Vectors:
                 self._store.add([key.hex() for key in rows], vectors)
                 self._stored.update(rows)
         blank_freed_memory(False)
-
-    def _cached(self, embedder: Embedder) -> set[bytes]:
-        """Return the keys of the cached vectors, without orphans once there are many of them."""
-        with self._database.write() as connection:
-            (spare,) = connection.execute(_SPARE).fetchone()
-            if spare > ORPHANS:
-                connection.execute(DROP_ORPHANS)
-            found = connection.execute(_KEYS, (embedder.id, 4 * embedder.dim))
-            return {key for (key,) in found}
 
 
 @lru_cache(maxsize=4)
