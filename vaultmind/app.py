@@ -40,7 +40,7 @@ from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import START, ContextBuilder
 from vaultmind.session.conversation import Conversations
-from vaultmind.session.log import Listeners, SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.session.longterm import LongTerm
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
 from vaultmind.session.subagents import RunLines
@@ -158,21 +158,17 @@ class App:
         """Open what writes conversations down and follows them as they grow."""
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
-        hides = self.tombstones.hides
-        erased = self.tombstones.erased
-        told = Listeners(hides, self._device_name, self._ended, self._grew, erased)
-        self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
+        at, ended, grew = self.reader, self._ended, self._grew
+        self.sessions = SessionLog(self.gate, at, clock, idle, ended, grew)
         self.talks = Conversations(self.sessions, self.gate, self.tombstones.hidden, config)
-        self.capture = Capture(self.sessions, clock)
+        self.capture = Capture(self.sessions)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
         config, clock = self.config, self.clock
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         shows = self.index.outlet.shows
-        idle = config.session.idle_minutes
-        words, sessions = self.words, self.sessions
-        self.voice = Voice(words, sessions, self.gate, self.reader, shows, clock, idle, self._near)
+        self.voice = Voice(self.words, self.sessions, self.gate, shows, clock, self._near)
         self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
         self.builder = ContextBuilder(
             reader=self.reader,
@@ -335,6 +331,16 @@ class App:
             self.gate.save(path, lambda _, text=files[path]: text, caller, "init")  # type: ignore[misc]
         self.overlooking.look()
         return tuple(missing)
+
+    def add_snippet(self) -> tuple[str, ...]:
+        """Put our style of conversations among Obsidian's snippets; what exists stays."""
+        path = ".obsidian/snippets/vaultmind.css"
+        file = self.config.vault / path
+        if file.exists():
+            return ()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(shipped("vaultmind.css"), "utf-8")
+        return (path,)
 
     def start_context(
         self, agent: str, caller: Caller, reserved: int = 0, session: str = ""

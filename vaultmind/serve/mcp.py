@@ -55,7 +55,6 @@ with _lean_import():
 if TYPE_CHECKING:
     from vaultmind.app import App
     from vaultmind.serve.lines import Lines
-    from vaultmind.session.files import Pipe
 
 Context = ServerRequestContext[Any, Any]
 Page = types.PaginatedRequestParams | None
@@ -119,6 +118,8 @@ PROMPTS = {
         "Answer from my notes: {}\n\n(Use memory_search, answer in the language of the question, "
         "and name the notes.)"),
 }  # fmt: skip
+Pipe = tuple[str, str]
+"""A client's connection: its name, and what the host called the conversation when it started it."""
 
 
 async def serve_connection(
@@ -211,7 +212,7 @@ class _Handlers:
 
         def work(report: Report) -> str:
             app = self.opened()
-            here = app.capture.joined(caller, self.pipe) if self.pipe else caller
+            here = app.capture.joined(caller, *self.pipe) if self.pipe else caller
             call, args = Call(here, report), params.arguments or {}
             return op.answer(app, call, params.name, args, "mcp").words
 

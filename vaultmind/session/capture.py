@@ -21,14 +21,13 @@ import threading
 from collections.abc import Iterator, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.polling import Worker, quietly
-from vaultmind.ports import Clock
 from vaultmind.session import files
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
@@ -55,7 +54,7 @@ SYNTHETIC = "<synthetic>"
 OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
-NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
     r"<(system-reminder|ide_opened_file|ide_selection|local-command-caveat"
@@ -120,9 +119,9 @@ class HostTalk:
 class Capture(Worker):
     """Takes transcripts down. Any thread; one look at a conversation at a time."""
 
-    def __init__(self, sessions: SessionLog, clock: Clock) -> None:
+    def __init__(self, sessions: SessionLog) -> None:
         super().__init__("capture")
-        self._sessions, self._clock = sessions, clock
+        self._sessions = sessions
         self._talks: dict[tuple[str, str], HostTalk] = {}
 
     def talk(self, agent: str, session_id: str, path: str, folder: str = "") -> HostTalk:
@@ -139,17 +138,18 @@ class Capture(Worker):
         talk.is_in(folder)
         return talk
 
-    def joined(self, caller: Caller, pipe: files.Pipe) -> Caller:
-        """Return who calls by a pipe, with the conversation that they are in.
+    def joined(self, caller: Caller, pipe: str, host_id: str) -> Caller:
+        """Return who calls by a pipe of a name, with the conversation that they are in.
 
-        That is the host's, where its hooks tell of it, else the pipe's own.
+        That is the host's, where its hooks tell of it, else the pipe's own. `host_id` is what the
+        host called it when it started the connection; empty where it did not say.
         """
         host = "-".join(re.findall(r"[a-z0-9_]+", caller.client.lower()))  # `claude-code`
-        hosts = f"{host}:{pipe.host_id}" if pipe.host_id else ""
+        hosts = f"{host}:{host_id}" if host_id else ""
         talk = self._talks.get((caller.agent, hosts))
         running = (talk and not talk.ends) or self._sessions.open_session(caller.agent, hosts)
         project = talk.caller.project if talk else caller.project
-        conversation = hosts if hosts and running else f"{PIPE}{pipe.name}"
+        conversation = hosts if hosts and running else f"{PIPE}{pipe}"
         return replace(caller, conversation=conversation, project=project)
 
     def begins(self, talk: HostTalk, source: str) -> None:
@@ -203,14 +203,14 @@ class Capture(Worker):
             self._find(talk)
         messages: list[Message] = []
         for raw in lines:
-            line = parse_line(raw, talk.tools, self._clock())
-            if line.compacted:
+            said = parse_line(raw, talk.tools)
+            if said is None:
                 talk.let_go()
-            talk.held.update(message.id for message in line.messages)
-            messages += line.messages
-        new, keeps = 0, self._sessions.keeps(talk.agent)
-        if talk.since:
-            messages = [one for one in messages if files.parse_time(one.time) >= talk.since]
+            talk.held.update(message.id for message in said or ())
+            messages += said or ()
+        new, since, keeps = 0, talk.since, self._sessions.keeps(talk.agent)
+        if since:
+            messages = [m for m in messages if (files.time_or_none(m.time) or since) >= since]
         if messages and keeps:
             logged = self._sessions.log(
                 talk.agent, *messages, caller=talk.caller, conversation=talk.conversation
@@ -235,23 +235,13 @@ class Capture(Worker):
             if head.is_of(talk.conversation):
                 talk.session = head.id
                 with suppress(VaultMindError):
-                    said = [
-                        one.message for one in self._sessions.read(talk.agent, head.id).messages
-                    ]
-                    times = (one.time for one in said if one.how == "captured" and not one.asked)
-                    captured += filter(None, map(files.time_or_none, times))
+                    placed = self._sessions.read(talk.agent, head.id).messages
+                    said = (one.message.time for one in placed if one.message.how == "captured")
+                    captured += filter(None, map(files.time_or_none, said))
         talk.since = max(captured) - OUT_OF_ORDER if captured else None
 
 
 # --- what a transcript says ------------------------------------------------------------------
-
-
-class Line(NamedTuple):
-    """What a line says."""
-
-    messages: tuple[Message, ...] = ()
-    compacted: bool = False
-    """Whether the host let go of what stands above the line, but for a summary."""
 
 
 def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, bool]:
@@ -263,29 +253,21 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
     """
     with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
-        start = end = offset if offset <= size else 0
+        start = offset if offset <= size else 0
         file.seek(start)
-        lines: list[bytes] = []
-        for line in file:
-            if not line.endswith(b"\n") or (lines and end - start >= max_bytes):
-                break
-            lines.append(line)
-            end += len(line)
+        lines = [line for line in file.readlines(max_bytes) if line.endswith(b"\n")]
+        end = start + sum(map(len, lines))
         return lines, end, end - start >= max_bytes and end < size
 
 
 def last_prompt(path: str) -> Message | None:
-    """Return what the person said last, by the end of a transcript; nothing is written down.
-
-    A message without a time counts as said in 1970.
-    """
+    """Return what the person said last, by the end of a transcript; nothing is written down."""
     try:
         with _opened(Path(path)) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
-            lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
+            said = [one for raw in file for one in parse_line(raw, {}) or () if one.role == "user"]
     except (BadArgument, NotFound, OSError):
         return None
-    said = [one for line in lines for one in line.messages if one.role == "user"]
     return said[-1] if said else None
 
 
@@ -306,31 +288,30 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Line:
-    """Return what a line says; nothing for one that is broken or of an unknown kind.
+def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ...] | None:
+    """Return what a line says, nothing for one that is broken or of an unknown kind; None where the
+    host has let go of what stands above the line, but for a summary.
 
     `tools` holds the names of the tools that were called, by call: a result does not repeat
-    its tool's name. `now` is the time of a line without one.
+    its tool's name. What is said in a line without a time has none.
     """
     try:
         record = json.loads(raw) if any(word in raw for word in TELLING) else None
     except (ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict):
-        return Line()
+    if not isinstance(record, dict) or record.get("isSidechain"):
+        return ()
     if record.get("isCompactSummary") or record.get("subtype") == "compact_boundary":
-        return Line(compacted=not record.get("isSidechain"))
+        return None
     if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
-        return Line()
-    time = files.local_time(record.get("timestamp")) or files.iso(now)
+        return ()
+    time = files.local_time(record.get("timestamp"))
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or files.hashed_id(raw.decode("utf-8", "replace")))
-    return Line(
-        tuple(
-            replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
-            for number, message in enumerate(_messages(record, tools), 1)
-        )
+    return tuple(
+        replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
+        for number, message in enumerate(_messages(record, tools), 1)
     )
 
 
@@ -361,9 +342,8 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
 def _call(given: object) -> str:
     """Return what a tool was called with, in a line."""
     named = given.items() if isinstance(given, dict) else ()
-    return (
-        files.beginning(" · ".join(f"{one}: {it}" for one, it in named), CALL_CHARS) or "(called)"
-    )
+    said = " · ".join(f"{one}: {it}" for one, it in named)
+    return files.beginning(said, CALL_CHARS) or "(called)"
 
 
 def _typed(content: object) -> Iterator[Message]:

@@ -7,7 +7,6 @@ the person (memories, custom instructions) is suggested, a sentence each.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 import zipfile
@@ -23,9 +22,10 @@ from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
 from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id, local_time, texts
 from vaultmind.session.log import SessionLog
-from vaultmind.types import ROLES, Message, Progress, Role
+from vaultmind.types import ROLES, Message, MessageRef, Progress, Role
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name
+from vaultmind.vault.transcript import BOM
 
 FORMATS = (
     "JSON Lines of {session, time, role, speaker?, content, id?}, Claude's or ChatGPT's "
@@ -138,8 +138,8 @@ def import_file(
     faults.
     """
     agent, file = agent_name(agent), safe(mask(path.name).text)
-    export, redacted, skipped = read_export(path, file if one else ""), set[str](), 0
-    faults, written, grown = export.faults, 0, 0
+    export = read_export(path, file if one else "")
+    faults, redacted, new = export.faults, set[str](), list[MessageRef]()
     said = [(name, *talk) for name, talk in export.conversations.items() if talk[1]]
     if not (said or export.kept) and faults:
         raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0].rstrip('.')}")
@@ -147,13 +147,13 @@ def import_file(
         logged = sessions.take_in(agent, name, topic, messages)
         faults += [f"message {one!r} of {name!r} was cut: too long" for one in logged.cut]
         redacted |= logged.redacted
-        new, grown = len(logged.new), grown + len({ref.session for ref in logged.new})
-        written, skipped = written + new, skipped + len(messages) - new
+        new += logged.new
         report(Progress(done, len(said), "sessions"))
     more = [f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
-    told, kinds = (*faults[:MAX_FAULTS], *more), sorted(redacted) if written else ()
+    told, kinds = (*faults[:MAX_FAULTS], *more), tuple(sorted(redacted)) if new else ()
+    grown, skipped = len({ref.session for ref in new}), sum(len(it) for *_, it in said) - len(new)
     suggested = sum(map(suggest, islice(export.kept, MAX_KEPT)))
-    return Imported(grown, written, skipped, told, export.left_out, tuple(kinds), suggested)
+    return Imported(grown, len(new), skipped, told, export.left_out, kinds, suggested)
 
 
 def read_export(path: Path, session: str = "") -> Export:
@@ -212,7 +212,7 @@ def _kept(value: object, *, named: bool = False) -> Iterator[str]:
 
 def _records(raw: bytes, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the records of a JSON array, one JSON object, or JSON Lines, each with its place."""
-    raw = raw.removeprefix(codecs.BOM_UTF8)
+    raw = raw.removeprefix(BOM.encode())
     if not raw.strip():
         raise UnreadableNote(name, "it is empty; there is nothing to import")
     try:

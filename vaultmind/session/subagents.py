@@ -95,8 +95,6 @@ def runs_part(runs: Runs, heading: str, room: int) -> tuple[Part | None, list[Dr
 class RunLines:
     """Implements the gate's `RecordKind`: messages of all tasks' runs that say a fact."""
 
-    name = "scheduled runs"
-
     def __init__(self, paths: VaultPaths) -> None:
         self._paths = paths
 

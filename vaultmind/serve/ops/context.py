@@ -22,7 +22,7 @@ FRAME_TOKENS = 33
 OWN_IDENTITY = "Your identity, written by the person:"
 NAMED = 5
 """Omissions that are told to a model; all are told to a program."""
-NOTHING = "Nothing is remembered yet, and no conversation is kept."
+NOTHING = "Nothing is remembered yet, and there is no conversation."
 
 
 @operation("Begin a conversation")
