@@ -102,26 +102,24 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text; many texts are shared out among the cores."""
+        return self._rows(texts, "passage")
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question."""
+        vector: Matrix = self._rows([text], "query")[0]
+        return vector
+
+    def _rows(self, texts: Sequence[str], what: str) -> Matrix:
         shown = _shown(texts)
         with self._lock:
             model = self._loaded()
             if self._name == "e5":
-                return _unit_rows(model.passage(shown))
+                return _unit_rows(getattr(model, what)(shown))
             self._pool = self._pool or ThreadPoolExecutor(CORES, "embed", initializer=step_back)
         size = max(_WORTH_SHARING, -(-len(shown) // CORES))
         parts = [shown[at : at + size] for at in range(0, len(shown), size)]
         rows = (self._pool.map if len(parts) > 1 else map)(model.encode, parts)
         return _unit_rows(np.concatenate([np.empty((0, self.dim)), *rows]))
-
-    def embed_query(self, text: str) -> Matrix:
-        """Return the vector of a question."""
-        if self._name == "e5":
-            with self._lock:
-                rows = _unit_rows(self._loaded().query(_shown([text])))
-        else:
-            rows = self.embed([text])
-        vector: Matrix = rows[0]
-        return vector
 
     def _loaded(self) -> Any:  # noqa: ANN401
         if self._model is None and self._name == "use":

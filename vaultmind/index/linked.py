@@ -106,9 +106,8 @@ class FolderRules(Rules):
         """Tell whether a file, or a folder ending in `/`, is never indexed nor shown."""
         if relative.endswith("/"):
             return self._leaves_out(relative.rstrip("/"))
-        if self._leaves_out(relative.rpartition("/")[0]):
-            return True
-        return self._is_named(relative) or self.ignored(relative)
+        leaves_out = self._leaves_out(relative.rpartition("/")[0])
+        return leaves_out or self._is_named(relative) or self.ignored(relative)
 
     def is_conflict_copy(self, relative: str) -> bool:
         """Tell that no sync program's copies are looked for."""

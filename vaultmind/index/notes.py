@@ -407,17 +407,12 @@ def chunk_session(path: str, text: str) -> Chunked:
     chunks: list[Chunk] = []
     for one in said:
         message, span = one.message, (one.start, one.end)
-        more = {
-            "time": message.time,
-            "session": session,
-            "message": message.id or message.block,
-            "speaker": message.speaker,
-            "role": message.role,
-        }
+        said_by = {"speaker": message.speaker, "role": message.role, "time": message.time}
+        names = {"session": session, "message": message.id or message.block}
         title = TITLE_JOINT.join(part for part in (session[:10], message.speaker) if part)
         anchor = f"#^{message.block}" if message.block else ""
         parts = pieces(message.text, SAID_TARGET)
-        chunks += [new_chunk(title, part, span, anchor, **more) for part in parts]
+        chunks += [new_chunk(title, part, span, anchor, **said_by, **names) for part in parts]
     lang = detect(" \n".join(one.message.text for one in said[:LANGUAGE_MESSAGES]))
     return Chunked(tuple(chunks), lang, transcript.faults)
 

@@ -141,16 +141,14 @@ def read_words(text: str, language: str) -> tuple[Lexicon, list[Node]]:
 
 def _node(match: re.Match[str], word: str, text: str, lexicon: Lexicon) -> Node:
     start, end = match.span()
-    kind = match.lastgroup or ""
-    kinds: dict[str, Any] = {kind: int(word) if kind == "year" else word}
+    kind, value = match.lastgroup or "", int(word) if word.isdecimal() else word
+    kinds: dict[str, Any] = {kind: value, f"in_{lexicon.language}": True}
     if kind == "word":
         kinds = _without_names(lexicon.kinds(word), start, text, lexicon.language)
-    elif kind == "date":
-        kinds[f"in_{lexicon.language}"] = True
-    elif kind == "number":
-        kinds = {"number": int(word)} if len(word) <= _NUMBER_DIGITS else {}
-        if 0 < int(word) <= LAST_DAY:
-            kinds["date_day"] = int(word)
+    elif isinstance(value, int) and 0 < value <= LAST_DAY:
+        kinds["date_day"] = value
+    elif kind == "number" and len(word) > _NUMBER_DIGITS:
+        kinds = {}
     return Node(start, end, kinds)
 
 
