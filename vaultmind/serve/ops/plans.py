@@ -45,14 +45,14 @@ tells("planner.types.Understood", "predicted confidence task_fingerprint risk re
 def context_plan(
     app: App,
     call: Call,
-    task: Annotated[str, Arg("In full.", min=1, max=MAX_TASK, loose=True)],
+    task: Annotated[str, Arg("The task, in full.", min=1, max=MAX_TASK, loose=True)],
     project_root: Root = "",
     query_type: Annotated[TaskKind | None, Arg()] = None,
     token_budget: Annotated[int, Arg(min=100, max=100_000)] = 3000,
     latency_budget_ms: Annotated[int, Arg(min=10, max=60_000, option="--latency-budget")] = 500,
-    ml_mode: Annotated[Mode, Arg()] = "off",
-    detail: Annotated[Detail, Arg()] = "compact",
-    strict: Annotated[bool, Arg()] = True,
+    ml_mode: Annotated[Mode, Arg("Let a model reorder the best.")] = "off",
+    detail: Annotated[Detail, Arg("How much of each file.")] = "compact",
+    strict: Annotated[bool, Arg("Leave out what changes meanwhile.")] = True,
     session_id: Annotated[str, Arg(max=MAX_ID)] = "",
 ) -> Row:
     """Before a task on notes or code: what to read for it, within a token budget, and why. Data,
