@@ -42,10 +42,7 @@ _COLUMNS = f"{CHUNK_COLUMNS}, ordinal, block, text_hash, embeds, flags, letters,
 _FIELDS = [name.strip(' "') for name in CHUNK_COLUMNS.split(",")]
 _PUT = f"INSERT INTO chunks ({_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS.split(',')))})"
 _MOVE = 'UPDATE chunks SET ordinal = ?, start = ?, "end" = ? WHERE id = ?'
-_PUT_FILE = (
-    f"INSERT INTO files VALUES ({'?, ' * 11}"
-    " (SELECT count(*) FROM ties WHERE path = ? AND kind = 'link'))"
-)
+_PUT_FILE = f"INSERT INTO files VALUES ({', '.join('?' * 12)})"
 _PUT_TIE = "INSERT INTO ties (path, kind, name, target, anchor, chunk) VALUES (?, ?, ?, ?, ?, ?)"
 
 Describe = Callable[[FileText, str], bytes]
@@ -237,12 +234,13 @@ def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKEN
         _store_chunks(connection, path, chunked.chunks, min_tokens)
         for table in ("ties", "files", "records"):
             connection.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
-        ties = islice(dict.fromkeys(_ties(path, chunked.chunks)), MOST_TIES)
+        ties = [*islice(dict.fromkeys(_ties(path, chunked.chunks)), MOST_TIES)]
         connection.executemany(_PUT_TIE, [(path, *tie) for tie in ties])
         if place is not None:
             fault = "; ".join(chunked.faults)
             told = (chunked.lang, fault, "partial" if fault and one.sha else fault and "skipped")
-            row = (path, name_of(path), place.kind, place.agent, *stamp, one.sha, *told, path)
+            links = sum(kind == "link" for kind, *_ in ties)
+            row = (path, name_of(path), place.kind, place.agent, *stamp, one.sha, *told, links)
             connection.execute(_PUT_FILE, row)
             connection.execute("INSERT INTO records VALUES (?, ?)", (path, one.record))
 

@@ -66,19 +66,17 @@ class ChromaStore:
     def open(self, embedder: str) -> None:
         """Open what holds an embedder's vectors; an empty store where it is damaged or missing.
 
-        Raises StoreBroken.
+        Raises what Chroma raises.
         """
         self.close()
-        failure = ""
-        for folder in (*self._root.glob("*"), self._root / str(time.time_ns())):
+        for folder in self._root.glob("*"):
             try:
                 return self._connect(folder, embedder)
             except Exception as error:  # Chroma's native part raises what it likes
-                failure = f"{error}"
-                log.warning("vectors in %s cannot be used (%s)", self._url or folder, failure)
+                log.warning("vectors in %s cannot be used: %s", folder, error)
                 self.close()
                 shutil.rmtree(folder, ignore_errors=True)
-        raise StoreBroken(f"Chroma cannot be opened in {self._url or self._root}: {failure}")
+        self._connect(self._root / str(time.time_ns()), embedder)
 
     def destroy(self) -> None:
         """Remove all that is kept; there is no store until it is opened again."""
