@@ -75,8 +75,7 @@ class Index:
             self._database.set("patterns", patterns)
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         store = ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
-        self.message_meaning = self._embedding = Vectors(self._columns, store, opening, self._step)
-        """What a conversation in memory is searched with. Implements ports.MessageMeaning."""
+        self._embedding = Vectors(self._columns, store, opening, self._step)
         self._embedding.owns_embedder = outlet.folder.what == "vault"
         self.outlet = outlet
         """The filter of every way out, for those that show vault text without searching."""

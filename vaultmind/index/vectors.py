@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -32,11 +32,8 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.heavy import importing
 from vaultmind.index.columns import Columns, Floats
 from vaultmind.index.db import SOME
-from vaultmind.index.embed import EmbedderAway, embedded_text, learn_scale, scale_of
+from vaultmind.index.embed import EmbedderAway, embedded_text, learn_scale
 from vaultmind.ports import Embedder
-
-if TYPE_CHECKING:
-    from vaultmind.ports import Closeness
 
 BATCH = 50
 """Vectors a write: Chroma holds the interpreter's lock for its whole length."""
@@ -173,7 +170,7 @@ log = logging.getLogger(__name__)
 
 
 class Vectors:
-    """Embeds in a thread of its own. Implements ports.MessageMeaning."""
+    """Embeds in a thread of its own. Implements ports.Nearest."""
 
     def __init__(
         self,
@@ -233,21 +230,6 @@ class Vectors:
             self._note_failure(EmbedderAway(f"{error}"))
             self.wake()
             return None
-
-    def closeness(self, path: str, query: str) -> Closeness | None:
-        """Return how near the pieces of a session's messages are in meaning to a question.
-
-        None while meaning cannot be searched; what was not embedded yet is left out.
-        """
-        vector, columns = self.query_vector(query), self._columns
-        if vector is None or columns.embedder != self.embedder_id:
-            return None
-        columns.follow()
-        with columns.lock:
-            slots = columns.embedded(path)
-            numbers, near = columns.rows["message"][slots], columns.closeness(slots, vector)
-        scale = scale_of(columns.embedder)
-        return numbers, ((near - scale.nothing) / (scale.same - scale.nothing)).clip(0.0, 1.0)
 
     # --- life ----------------------------------------------------------------------------
 

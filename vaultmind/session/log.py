@@ -238,7 +238,7 @@ class SessionLog(files.Shelf):
             there = [placed.message for placed in self.read(agent, session).messages]
             gone = (there[at] for at in unkept(there, least=BEYOND_DOUBT))
             for ref in refs_of(agent, session, gone):
-                self._gate.hide_request(ref, Caller("agent", agent))
+                self._gate.hide(agent, (ref,), Caller("agent", agent), asked=True)
 
     def ask(
         self, write: MemoryWrite, words: str = "", id: str = "", said: MessageRef | None = None
@@ -269,7 +269,7 @@ class SessionLog(files.Shelf):
                 logged = self.log(to, message, caller=caller, conversation=caller.conversation)
                 said = logged.refs[0]
             if said and write.op == "forget":
-                self._gate.hide_request(said, caller)
+                self._gate.hide(said.agent, (said,), caller, asked=True)
             return said
 
         if write.op != "forget":

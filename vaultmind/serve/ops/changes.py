@@ -137,9 +137,9 @@ def _after(lines: Iterator[AuditLine], change: AuditLine) -> AuditLine | None:
 
 def _not_meant(last: AuditLine, change: AuditLine) -> Row:
     who, other = ("you" if one.caller == "person" else one.caller for one in (last, change))
-    message = f"Not undone: what {who} asked for last changed nothing ({tell(last)}).\n"
-    message += f"The change before it was asked for by {other}: {tell(change)}.\n"
-    message += f"To take that back: vaultmind undo {change.id}"
+    message = f"Nothing undone: the last request, by {who}, changed nothing ({tell(last)}).\n"
+    message += f"The last change is by {other}: {tell(change)}.\n"
+    message += f"To undo it: vaultmind undo {change.id}"
     told = Outcome("unchanged", change.agent, message=message)
     return Row(**plain(told) | {"undoes": "", "session": "", "undone": ()})
 

@@ -57,7 +57,7 @@ def episode(
     app: App,
     call: Call,
     action: Action,
-    task: Annotated[str, Arg(max=op.MAX_TASK, loose=True)] = "",
+    task: Annotated[str, Arg("In full.", max=op.MAX_TASK, loose=True)] = "",
     project_root: Annotated[str, Arg(max=op.MAX_PATH)] = "",
     session_id: HostSession = "",
     episode: Annotated[str, Arg("Default: the running one.", max=op.MAX_ID)] = "",
@@ -67,8 +67,8 @@ def episode(
     hits: Hits = (),
     agent: Annotated[str, Arg()] = "",
 ) -> Row:
-    """Keep for the next agent what you do for a task on notes or code, unless you were told that
-    it is recorded: start, events, end with its outcome, honestly. feedback corrects that, or says
+    """Record for the next agent what you do for a task on notes or code, unless you were told that
+    it is recorded: start, events, end with an honest outcome. feedback corrects that, or says
     which hits of a search helped.
 
     The same task goes on with its episode; an outcome is stated or corrected, ended or not.

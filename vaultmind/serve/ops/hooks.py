@@ -87,7 +87,6 @@ def hook(
     Raises BadArgument for a transcript that is no regular file of this user.
     """
     from vaultmind.session.capture import WAITING_BYTES
-    from vaultmind.session.summary import Window as Shown
 
     talk = app.capture.talk(app.target(call.caller, ""), session_id, transcript_path, cwd)
     catch_up_hooks(app)
@@ -99,7 +98,7 @@ def hook(
     if event == "PreCompact" and talk.session:
         view = app.talks.view(talk.agent, talk.session)
         if view:  # the host is about to let go of all of it
-            app.talks.fold(view, Shown(0, every=1))
+            app.talks.fold(view, 0)
     if event in ANSWERED:
         call = replace(call, caller=talk.caller)
         prompt = prompt if event == "UserPromptSubmit" else ""

@@ -45,14 +45,14 @@ tells("planner.types.Understood", "predicted confidence task_fingerprint risk re
 def context_plan(
     app: App,
     call: Call,
-    task: Annotated[str, Arg("In full.", min=1, max=MAX_TASK, loose=True)],
+    task: Annotated[str, Arg("The task, in full.", min=1, max=MAX_TASK, loose=True)],
     project_root: Root = "",
     query_type: Annotated[TaskKind | None, Arg()] = None,
     token_budget: Annotated[int, Arg(min=100, max=100_000)] = 3000,
     latency_budget_ms: Annotated[int, Arg(min=10, max=60_000, option="--latency-budget")] = 500,
-    ml_mode: Annotated[Mode, Arg()] = "off",
-    detail: Annotated[Detail, Arg()] = "compact",
-    strict: Annotated[bool, Arg()] = True,
+    ml_mode: Annotated[Mode, Arg("Let a model reorder the best.")] = "off",
+    detail: Annotated[Detail, Arg("How much of each file.")] = "compact",
+    strict: Annotated[bool, Arg("Leave out what changes meanwhile.")] = True,
     session_id: Annotated[str, Arg(max=MAX_ID)] = "",
 ) -> Row:
     """Before a task on notes or code: what to read for it, within a token budget, and why. Data,
@@ -206,7 +206,7 @@ def link(
     app: App,
     call: Call,
     path: Annotated[str, Arg("Absolute path of the folder.", min=1, max=MAX_PATH)],
-    name: Annotated[str, Arg("Default: after the folder.", max=MAX_TEXT, option="--as")] = "",
+    name: Annotated[str, Arg("Default: its own name.", max=MAX_TEXT, option="--as")] = "",
 ) -> Row:
     """Link a folder, read only, to be searched and planned over. The person's alone."""
     new = app.sources.link(path, name)

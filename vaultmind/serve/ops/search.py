@@ -36,8 +36,8 @@ RELATED, NEAREST, RELATED_CHARS, TIED = 5, 4, 600, 0.2
 compared, and the least of a tie."""
 MATCHES = ("strong match", "fair match", "weak match")
 
-Whose = Annotated[str, Arg("Whose; `*`: all you may read.")]
-Size = Annotated[int | None, Arg("Of the answer.", min=50, max=MAX_TOKENS)]
+Whose = Annotated[str, Arg("Whose memory; `*`: all you may read.")]
+Size = Annotated[int | None, Arg("Token budget.", min=50, max=MAX_TOKENS)]
 HitId = Annotated[str, Arg("A hit's id or `Folder/Note.md#Heading`.", min=1, max=MAX_TEXT)]
 Source = Annotated[str, Arg("A linked folder.", max=MAX_PATH)]
 
@@ -47,16 +47,16 @@ def memory_search(
     app: App,
     call: Call,
     query: Annotated[str, Arg("Words or a question.", max=MAX_WORDS, loose=True)],
-    limit: Annotated[int | None, Arg("Hits at most.", min=1, max=100)] = None,
-    kinds: Annotated[tuple[Kind, ...], Arg("Only these.", option="--kind")] = (),
+    limit: Annotated[int | None, Arg("Maximum hits.", min=1, max=100)] = None,
+    kinds: Annotated[tuple[Kind, ...], Arg("Only these kinds.", option="--kind")] = (),
     agent: Whose = "",
-    folder: Annotated[str, Arg("Only below it.", max=MAX_TEXT)] = "",
-    tag: Annotated[str, Arg("Only with it.", max=MAX_TEXT)] = "",
+    folder: Annotated[str, Arg("Only below this folder.", max=MAX_TEXT)] = "",
+    tag: Annotated[str, Arg("Only with this tag.", max=MAX_TEXT)] = "",
     after: Annotated[str, Arg("First day: 2026-02-20, 'last week'.", max=MAX_TEXT)] = "",
-    before: Annotated[str, Arg("Last day, likewise.", max=MAX_TEXT)] = "",
-    per_note: Annotated[int | None, Arg("Hits a note.", min=1, max=100)] = None,
+    before: Annotated[str, Arg("Last day, in the same form.", max=MAX_TEXT)] = "",
+    per_note: Annotated[int | None, Arg("Maximum hits per note.", min=1, max=100)] = None,
     max_tokens: Size = None,
-    offset: Annotated[int, Arg("The last next_offset.", min=0, max=10_000)] = 0,
+    offset: Annotated[int, Arg("next_offset of the last answer.", min=0, max=10_000)] = 0,
     explain: Annotated[bool, Arg("Why each hit is there.")] = False,
     source: Source = "",
 ) -> Row:
@@ -114,8 +114,8 @@ def memory_fetch(
     app: App,
     call: Call,
     id: HitId,
-    max_tokens: Annotated[int, Arg("Of the answer.", min=50, max=MAX_TOKENS)] = 4000,
-    offset: Annotated[int, Arg("The last next_offset.", min=0)] = 0,
+    max_tokens: Annotated[int, Arg("Token budget.", min=50, max=MAX_TOKENS)] = 4000,
+    offset: Annotated[int, Arg("next_offset of the last answer.", min=0)] = 0,
     source: Source = "",
 ) -> Row:
     """The whole text of a hit or note.

@@ -54,10 +54,10 @@ class LoggedMessage:
 
     text: Annotated[str, Arg("Word for word.", min=1, max=op.MAX_WORDS)]
     role: Annotated[Literal["user", "assistant", "tool", "system"], Arg()] = "user"
-    id: Annotated[str, Arg("It is written once.", max=op.MAX_ID)] = ""
+    id: Annotated[str, Arg("The same id is written once.", max=op.MAX_ID)] = ""
     time: Annotated[str, Arg("ISO 8601; default: now.", max=op.MAX_ID)] = ""
     speaker: Annotated[str, Arg(max=op.MAX_TEXT)] = ""
-    tool: Annotated[str, Arg("For a result: its name.", max=op.MAX_ID)] = ""
+    tool: Annotated[str, Arg("Name, for a tool's result.", max=op.MAX_ID)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def session_log(
     end: Annotated[bool, Arg("The conversation is over.")] = False,
     recap: Recap = "",
     facts: Claims = (),
-    session: Annotated[str, Arg("Default: this one.", max=op.MAX_ID)] = "",
+    session: Annotated[str, Arg("Default: the current one.", max=op.MAX_ID)] = "",
     agent: Yours = "",
 ) -> Row:
     """Write down the person's messages that matter, word for word, as they come; at the end, with
