@@ -25,7 +25,6 @@ from vaultmind.index.outlet import Outlet
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
-from vaultmind.memory.changes import Sizes
 from vaultmind.memory.forget.erasing import ERASABLES
 from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.gate import Gate, GateSettings
@@ -41,8 +40,8 @@ from vaultmind.session.capture import Capture
 from vaultmind.session.context import START, ContextBuilder
 from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import SessionLog
-from vaultmind.session.longterm import LongTerm
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
+from vaultmind.session.recall import Recall
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
@@ -121,7 +120,7 @@ class App:
             self.reader, self._device_name, lambda it: self.target(it, ""), self.clock,
             float(config.retention.days),
         )  # fmt: skip
-        sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
+        sizes = config.memory.brain_max_tokens, config.memory.brain_target_tokens
         settings = GateSettings(
             self._device_name,
             caution=config.memory.caution,
@@ -169,14 +168,12 @@ class App:
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         shows = self.index.outlet.shows
         self.voice = Voice(self.words, self.sessions, self.gate, shows, clock, self._near)
-        self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
         self.builder = ContextBuilder(
             reader=self.reader,
             shows=shows,
             hides=self.tombstones.hides,
             talks=self.talks,
-            memory=self.long_term,
-            meaning=self.index.message_meaning,
+            recall=Recall(self.index.search, self.index.relations),
             config=config,
             excludes=self.index.outlet.excludes,
         )
@@ -211,7 +208,7 @@ class App:
         self.episodes.close()
         if self._tends:
             self.sessions.end_idle()
-        self.talks.close()
+        self.talks.close(finish=False)
         self.noticing.close()
         self.following.close()
         self.overlooking.close()

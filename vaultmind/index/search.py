@@ -298,6 +298,8 @@ class Search:
         for _ in range(ROUNDS):
             mark = self._database.journal.version
             found, weakness = self._answered(request, where, self._outlet.shown_to(caller))
+            if request.file:
+                return found, weakness
             changed = changed_on_disk(self._database, self._outlet.reader, found.paths)
             _, written = self._database.journal.since(mark)
             changed |= set(found.paths if written is None else written.intersection(found.paths))
@@ -321,7 +323,8 @@ class Search:
             with self._database.read() as connection:
                 return chunks_beside(connection, chunk.id)
 
-        ranked = (found.ranked(*one) for one in self._reading(found, found.good(), shows))
+        rows = found.good() if not request.file else range(len(found.rowids))
+        ranked = (found.ranked(*one) for one in self._reading(found, rows, shows))
         answered = answer(ranked, request, beside, shows)
         if found.outside:
             return answered, ELSEWHERE
@@ -382,6 +385,7 @@ def where_of(request: SearchRequest, caller: Caller, outlet: Outlet) -> Where:
         agents=None if set(agents) >= set(outlet.paths.agent_names()) else agents,
         kinds=request.kinds,
         folder=request.folder,
+        file=request.file,
         tag=request.tag.strip().lstrip("#").strip("/"),
         after=request.after,
         before=request.before,

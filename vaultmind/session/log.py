@@ -43,8 +43,6 @@ FULL, MESSAGE = 2, 9
 """Part of what can be read of a file that a session grows to; part in characters of a message."""
 MAX_CHARS = 100_000
 """Characters of a message that are kept at most; of a longer paste it is said how much is not."""
-NEWEST = 12
-"""Sessions, the newest ones, in which copies of a host's conversation are looked for."""
 BEGINS, ENDED, BLANK = "a session begins", "\nstate: ended", ("\n\n", "\n\r\n")
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
@@ -181,10 +179,7 @@ class SessionLog(files.Shelf):
         client = mask(caller.client).text if caller.kind == "agent" else ""
         project = mask(caller.project).text
         meta = SessionMeta("", agent, conversation=conversation, client=client, project=project)
-        logged = self._arrive(Talk(meta, caller), messages, new_segment)
-        for session in dict.fromkeys(ref.session for ref in logged.new):
-            self._grew(agent, session)
-        return logged
+        return self._arrive(Talk(meta, caller), messages, new_segment)
 
     def take_in(self, agent: str, source: str, topic: str, messages: Sequence[Message]) -> Logged:
         """Write down a conversation that took place elsewhere.
@@ -216,7 +211,7 @@ class SessionLog(files.Shelf):
                 text = f"{files.beginning(text, self._most)} […{left:,} characters left out]"
             masked = (mask if talk.meta.source else mask_secrets)(text)
             kinds.update(masked.kinds)
-            own, speaker = files.keepable_id(one.id), mask(one.speaker).text
+            own, speaker = mask(safe(one.id)).text, mask(one.speaker).text
             time = one.time or now
             said.append(replace(one, text=masked.text, time=time, id=own, speaker=speaker))
         with self._locks[agent]:
@@ -225,6 +220,8 @@ class SessionLog(files.Shelf):
         if talk.left:
             self.end_idle(agent)
         for session in dict.fromkeys(ref.session for ref in logged.new):
+            if not talk.meta.source:
+                self._grew(agent, session)
             quietly(partial(self._hide_unkept, agent, session, said))
         return replace(logged, redacted=frozenset(kinds), cut=tuple(cut))
 
@@ -241,14 +238,10 @@ class SessionLog(files.Shelf):
             there = [placed.message for placed in self.read(agent, session).messages]
             gone = (there[at] for at in unkept(there, least=BEYOND_DOUBT))
             for ref in refs_of(agent, session, gone):
-                self._gate.hide_request(ref, Caller("agent", agent))
+                self._gate.hide(agent, (ref,), Caller("agent", agent), asked=True)
 
     def ask(
-        self,
-        write: MemoryWrite,
-        words: str = "",
-        message_id: str = "",
-        said: MessageRef | None = None,
+        self, write: MemoryWrite, words: str = "", id: str = "", said: MessageRef | None = None
     ) -> Outcome:
         """Have the gate change a memory as somebody asks, with what the relative dates mean.
 
@@ -270,13 +263,13 @@ class SessionLog(files.Shelf):
                 # without the person's words it is the agent's own wording
                 message = Message(
                     "user" if words.strip() or is_person else "assistant",
-                    words.strip() or write.text, "", message_id,
+                    words.strip() or write.text, "", id,
                     how="cli" if is_person else "reported", asked=write.op,
                 )  # fmt: skip
                 logged = self.log(to, message, caller=caller, conversation=caller.conversation)
                 said = logged.refs[0]
             if said and write.op == "forget":
-                self._gate.hide_request(said, caller)
+                self._gate.hide(said.agent, (said,), caller, asked=True)
             return said
 
         if write.op != "forget":
@@ -332,8 +325,7 @@ class SessionLog(files.Shelf):
                 except (errors.PathRefused, errors.UnreadableNote) as error:
                     # it will be the same next time
                     log.warning("the active context was not written: %s", error)
-            done = ending(leaves, when, self._gate.settings.device)
-            ended = self._gate.save(path, done, caller, "a session ends")
+            ended = self._gate.save(path, ending(leaves, when), caller, "a session ends")
         if ended:
             self._ended(agent, session)
 
@@ -383,9 +375,7 @@ class SessionLog(files.Shelf):
                 self._gate.save(path, _with_blank, talk.caller, why)
                 talk.session = next(self._running(agent, name), None)
             known = [one.id for one in heads if one.is_of(name)][0 if is_hosts(name) else -2 :]
-            # a host begins a conversation that it resumes or forks with a copy of another
-            known += [one.id for one in heads[-NEWEST:]] if is_hosts(name) else []
-        for session in dict.fromkeys(known):
+        for session in known:
             with suppress(errors.NotFound, errors.UnreadableNote):
                 for placed in self.read(agent, session).messages:
                     talk.learn(session, placed.message)
