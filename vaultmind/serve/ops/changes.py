@@ -138,7 +138,8 @@ def _after(lines: Iterator[AuditLine], change: AuditLine) -> AuditLine | None:
 def _not_meant(last: AuditLine, change: AuditLine) -> BadArgument:
     who, other = ("you" if one.caller == "person" else one.caller for one in (last, change))
     said = f"Nothing undone: the last request, by {who}, changed nothing ({tell(last)}).\n"
-    said += f"The last change is by {other}: {tell(change)}.\nTo undo it: vaultmind undo {change.id}"
+    said += f"The last change is by {other}: {tell(change)}.\n"
+    said += f"To undo it: vaultmind undo {change.id}"
     return BadArgument("id", "", "the id of a change", missing=True, said=said)
 
 
