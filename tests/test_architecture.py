@@ -64,7 +64,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"sentences", "spool", "parts", "unkept"}),
         frozenset({"summary", "recall", "subagents", "uses"}),
         frozenset({"files", "talk"}),
-        frozenset({"active", "longterm", "conversation"}),
+        frozenset({"active", "conversation"}),
         frozenset({"log"}),
         frozenset({"imports", "capture", "context"}),
         frozenset({"voice"}),

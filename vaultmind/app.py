@@ -25,7 +25,6 @@ from vaultmind.index.outlet import Outlet
 from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
-from vaultmind.memory.changes import Sizes
 from vaultmind.memory.forget.erasing import ERASABLES
 from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
 from vaultmind.memory.gate import Gate, GateSettings
@@ -40,9 +39,9 @@ from vaultmind.redact import use_patterns
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import START, ContextBuilder
 from vaultmind.session.conversation import Conversations
-from vaultmind.session.log import Listeners, SessionLog
-from vaultmind.session.longterm import LongTerm
+from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
+from vaultmind.session.recall import Recall
 from vaultmind.session.subagents import RunLines
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
@@ -121,7 +120,7 @@ class App:
             self.reader, self._device_name, lambda it: self.target(it, ""), self.clock,
             float(config.retention.days),
         )  # fmt: skip
-        sizes = Sizes(config.memory.brain_max_tokens, config.memory.brain_target_tokens)
+        sizes = config.memory.brain_max_tokens, config.memory.brain_target_tokens
         settings = GateSettings(
             self._device_name,
             caution=config.memory.caution,
@@ -158,29 +157,23 @@ class App:
         """Open what writes conversations down and follows them as they grow."""
         config, clock = self.config, self.clock
         idle = config.session.idle_minutes
-        hides = self.tombstones.hides
-        erased = self.tombstones.erased
-        told = Listeners(hides, self._device_name, self._ended, self._grew, erased)
-        self.sessions = SessionLog(self.gate, self.reader, clock, idle, told)
+        at, ended, grew = self.reader, self._ended, self._grew
+        self.sessions = SessionLog(self.gate, at, clock, idle, ended, grew)
         self.talks = Conversations(self.sessions, self.gate, self.tombstones.hidden, config)
-        self.capture = Capture(self.sessions, clock)
+        self.capture = Capture(self.sessions)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
         config, clock = self.config, self.clock
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         shows = self.index.outlet.shows
-        idle = config.session.idle_minutes
-        words, sessions = self.words, self.sessions
-        self.voice = Voice(words, sessions, self.gate, self.reader, shows, clock, idle, self._near)
-        self.long_term = LongTerm(self.index.search, self.index.relations, self.paths, config)
+        self.voice = Voice(self.words, self.sessions, self.gate, shows, clock, self._near)
         self.builder = ContextBuilder(
             reader=self.reader,
             shows=shows,
             hides=self.tombstones.hides,
             talks=self.talks,
-            memory=self.long_term,
-            meaning=self.index.message_meaning,
+            recall=Recall(self.index.search, self.index.relations),
             config=config,
             excludes=self.index.outlet.excludes,
         )
@@ -215,7 +208,7 @@ class App:
         self.episodes.close()
         if self._tends:
             self.sessions.end_idle()
-        self.talks.close()
+        self.talks.close(finish=False)
         self.noticing.close()
         self.following.close()
         self.overlooking.close()
@@ -335,6 +328,16 @@ class App:
             self.gate.save(path, lambda _, text=files[path]: text, caller, "init")  # type: ignore[misc]
         self.overlooking.look()
         return tuple(missing)
+
+    def add_snippet(self) -> tuple[str, ...]:
+        """Put our style of conversations among Obsidian's snippets; what exists stays."""
+        path = ".obsidian/snippets/vaultmind.css"
+        file = self.config.vault / path
+        if file.exists():
+            return ()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(shipped("vaultmind.css"), "utf-8")
+        return (path,)
 
     def start_context(
         self, agent: str, caller: Caller, reserved: int = 0, session: str = ""

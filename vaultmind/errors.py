@@ -151,10 +151,6 @@ class BrokenMemory(WriteFailed):
     """A memory file waits to be mended by the person; nothing was written."""
 
 
-class DamagedMemory(VaultMindError):
-    """A memory file cannot be understood and must not be overwritten."""
-
-
 class IndexUnavailable(VaultMindError):
     """The index database cannot be opened or repaired."""
 

@@ -49,7 +49,7 @@ def change(
         alone: Content = {}
         edit(alone)
         entry = json.dumps(alone, indent=2)
-        error.hint = f"It was left as it is. Mend it, or do it by hand:\n{entry}"
+        error.hint = f"It was left alone. Fix it, or make the change by hand:\n{entry}"
         raise
     if after == content:
         return "", before, None

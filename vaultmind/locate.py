@@ -91,7 +91,7 @@ def read_toml(path: str, *, light: bool = False) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         if light:
             return {}
-        raise ConfigError(f"{path} cannot be used: {error}.", hint="Mend or remove it.") from error
+        raise ConfigError(f"{path} cannot be used: {error}.", hint="Fix or remove it.") from error
 
 
 def _home(env: Mapping[str, str], kind: str, linux: str) -> str:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.float32]
-    Closeness = tuple[NDArray[np.int64], Matrix]
-    """Numbers of messages (of `m12` 12), and how near each is, from 0 to 1."""
 
 Clock = Callable[[], datetime]
 """Returns the present as an aware datetime in the person's time zone."""
@@ -93,16 +91,6 @@ class Related(Protocol):
 
         Each may be shown to the caller and is on disk as it was indexed; its score is that of
         the hit.
-        """
-        ...
-
-
-class MessageMeaning(Protocol):
-    """How near a session's messages are in meaning to a question, as far as they are indexed."""
-
-    def closeness(self, path: str, query: str) -> Closeness | None:
-        """Return it for the pieces of the messages in a session's file; None while meaning cannot
-        be searched.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -23,3 +24,12 @@ def adapter(of: object) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter  # takes its time
 
     return TypeAdapter(of)  # type: ignore[arg-type]
+
+
+def keep_private(path: Path, value: object) -> None:
+    """Write JSON at once and whole, readable for the person alone. Raises OSError."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.touch(mode=0o600)
+    fresh.write_text(json.dumps(value, indent=1), "utf-8")
+    fresh.replace(path)

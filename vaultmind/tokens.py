@@ -166,7 +166,7 @@ _KINDS = re.compile(
 
 def count(text: str) -> int:
     """Return the estimated number of tokens in a text, at least 1 for any non-empty text."""
-    return max(1, _rounded(_sum(text))) if text else 0
+    return max(1, _rounded(size_of(text))) if text else 0
 
 
 def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
@@ -178,7 +178,7 @@ def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
         return text
     if count(mark) > max_tokens:
         return ""
-    low = _longest(text, max_tokens, _sum(mark))
+    low = _longest(text, max_tokens, size_of(mark))
     space = text.rfind(" ", 0, low)
     return text[: space if space > low // 2 else low].rstrip() + mark
 
@@ -188,8 +188,9 @@ def _rounded(cost: float) -> int:
     return int(cost + _HALF_UP)
 
 
-def _sum(text: str) -> float:
-    """Return what a text costs, line by line: those of a context are counted again and again.
+def size_of(text: str) -> float:
+    """Return the tokens of a text, not rounded: line by line, since those of a context are counted
+    again and again.
 
     What stands between lines is a piece of its own, so that the lines' costs add up to the text's.
     """

@@ -194,6 +194,9 @@ class SearchRequest:
     """Whose memory to search besides the notes. Empty: the caller's own; a person's: all.
     `*`: every agent the caller may read."""
     folder: str = ""
+    file: str = ""
+    """Path of the only file that is searched. Whoever asks knows what it says now and how good a
+    hit must be: all that is found are hits, which are not checked against the disk."""
     tag: str = ""
     after: str = ""
     """ISO date, inclusive: notes by their change or daily date, messages by their time."""

@@ -98,7 +98,8 @@ def test_each_client_gets_our_server_and_keeps_what_else_is_there(
     assert said(vault, client)[0][0] == "ok"
     well = path.read_text("utf-8")
     path.write_text(well.replace(entry["command"], "/gone/vaultmind"), "utf-8")
-    assert said(vault, client)[0] == ("fail", f"{path} starts what is not there (/gone/vaultmind).")
+    missing = f"{path} starts a program that is missing (/gone/vaultmind)."
+    assert said(vault, client)[0] == ("fail", missing)
     path.write_text(well, "utf-8")
 
     assert run(vault, client, "--remove") == 0

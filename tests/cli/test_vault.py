@@ -66,3 +66,15 @@ def test_a_bundle_starts_this_installation_for_the_vault_that_is_chosen(
     env, words = environment(machine), f"{json.dumps(asked)}\n".encode()
     told = subprocess.check_output(command, input=words, env=env, timeout=90)
     assert json.loads(told)["result"]["serverInfo"]["name"] == "vaultmind"
+
+
+def test_the_style_for_obsidian_is_added_when_asked_for_and_left_alone_then(
+    machine: Machine,
+) -> None:
+    style = machine.vault / ".obsidian/snippets/vaultmind.css"
+    assert not style.exists()
+    machine.run("init", "--snippet")
+    assert 'data-callout="user"' in style.read_text("utf-8")
+    style.write_text("mine", "utf-8")
+    machine.run("init", "--snippet")
+    assert style.read_text("utf-8") == "mine"

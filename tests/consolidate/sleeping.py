@@ -19,7 +19,7 @@ from vaultmind.consolidate.types import Candidate, Extraction, Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.hiding import Tombstones
-from vaultmind.session.log import Listeners, SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.types import Fact, Message
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.transcript import SessionMeta, parse_meta
@@ -94,10 +94,9 @@ class Bed(House):
         self.now = NOW
         self.log = self.session_log(self.gate)
 
-    def session_log(self, gate: Any, device: str = DEVICE, told: Any = None) -> SessionLog:
+    def session_log(self, gate: Any, told: Any = None) -> SessionLog:
         """Return what writes conversations down."""
-        ends = Listeners(self.hides, device, told or (lambda *which: None))
-        return SessionLog(gate, self.reader, self.clock, 30, ends)
+        return SessionLog(gate, self.reader, self.clock, 30, told or (lambda *which: None))
 
     def clock(self) -> datetime:
         """Return the time, which is set by hand."""

@@ -155,7 +155,7 @@ def test_a_persons_lines_survive_and_a_note_that_they_deleted_or_ended_runs_no_m
     desk.note(two := desk.start()).unlink()
     desk.edit(three := desk.start(session="s3"), lambda it: it.replace("running", "ended"))
     for gone in (two, three):
-        with pytest.raises(NotFound, match="runs"):
+        with pytest.raises(NotFound, match="not running"):
             desk.add(gone, read())
     assert three.id == "2026-02-20_003", "its number is not used again"
     assert desk.episodes.files.read(three.name).state == "ended"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -182,3 +183,10 @@ def test_tags_and_dates_filter(vault: Vault) -> None:
     assert first(vault, "rain", Where(tag="hous")) == ""
     assert first(vault, "rain", Where(after="2026-02-21")) == "Daily/2026-03-01.md"
     assert first(vault, "rain", Where(before="2026-02-20")) == "Daily/2026-02-20.md"
+
+
+def test_an_answer_that_the_filters_emptied_says_so(vault: Vault) -> None:
+    vault.put("Daily/2026-02-20.md", "Rain and bread. #house\n")
+    asked = SearchRequest("rain bread", tag="garden")
+    assert "without them there are hits" in vault.search(asked, PERSON).message
+    assert "filters" not in vault.search(replace(asked, query="axolotl"), PERSON).message

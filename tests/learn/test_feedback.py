@@ -129,7 +129,7 @@ def test_a_verdict_is_said_of_the_last_search_that_showed_the_hit(app: App) -> N
     hit = search(app, "bread oven")[0]["id"]
     assert "is useful for “bread oven”" in say(f"useful {hit}")
     assert "is wrong" in say(f"wrong {hit}")
-    with pytest.raises(BadArgument, match="No search of yours"):
+    with pytest.raises(BadArgument, match="No search of the last"):
         say("useful Notes/Piec.md")
 
 

@@ -59,7 +59,7 @@ def test_a_model_that_is_no_better_is_kept_and_not_used_unless_it_is_forced(app:
     assert any(one.id == told.id and not one.active for one in app.learning.models.rows())
     forced = trained(app, force_activate=True)
     assert forced.activated
-    assert "all the same" in forced.why
+    assert "anyway" in forced.why
     assert app.learning.models.weights("code").name == forced.id
 
 
@@ -111,7 +111,7 @@ def test_a_model_in_use_ranks_at_once_and_can_be_taken_back(registry: Models) ->
     assert registry.weights("code").name == "code-a"
     (back,) = (row for row in registry.rollback("planner") if row.of == "code")
     assert back.id == "shipped-code"
-    with pytest.raises(NotFound, match="No change"):
+    with pytest.raises(NotFound, match="no change"):
         registry.rollback("planner")
 
 

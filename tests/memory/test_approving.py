@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.memory.conftest import MAIN, House, read_audit
-from vaultmind.errors import BadArgument, NotFound
+from vaultmind.errors import NotAllowed, NotFound
 from vaultmind.memory.audit import AuditLine
 from vaultmind.types import PERSON, MessageRef
 
@@ -136,7 +136,7 @@ def test_a_tick_that_asks_for_the_impossible_changes_nothing(
 def test_only_the_person_answers(shy: House) -> None:
     id_ = suggest(shy, "Likes tea")
     for accept in (True, False):
-        with pytest.raises(BadArgument, match="agents approve nothing"):
+        with pytest.raises(NotAllowed, match="main may not approve anything"):
             shy.gate.queue.answer(id_, accept, MAIN)
     assert shy.gate.queue.waiting() == 1 and "tea" not in shy.brain()
     done = shy.gate.queue.answer(f"^{id_}", True, PERSON)

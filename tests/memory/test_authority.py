@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.memory.conftest import NOW, House
-from vaultmind.errors import BadArgument, WriteFailed
+from vaultmind.errors import BadArgument, NotAllowed, WriteFailed
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import (
     LEVELS,
@@ -94,7 +94,7 @@ def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, cal
     ask(house, "dexter", "---\nautonomy: 3\n---\n")
     mark = mark_of(house.authority.identity("dexter").rights)
     agent = Caller("agent", "dexter")
-    with pytest.raises(BadArgument, match="the person"):
+    with pytest.raises(NotAllowed, match="the person"):
         house.authority.allow("dexter", mark, agent) if call == "allow" else (
             house.authority.begin("dexter", agent)
         )

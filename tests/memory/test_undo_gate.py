@@ -9,7 +9,6 @@ import pytest
 from tests.memory.conftest import MAIN, NOW, House, read_audit
 from vaultmind.errors import NotAllowed
 from vaultmind.memory.audit import AuditLine
-from vaultmind.memory.changes import Sizes
 from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.types import PERSON, MessageRef, Outcome
@@ -77,7 +76,7 @@ def test_an_agent_undoes_nothing(house: House) -> None:
 @pytest.fixture
 def small(house: House) -> House:
     """A brain of 60 tokens at most."""
-    settings = replace(GateSettings("test"), sizes=Sizes(60, 40))
+    settings = replace(GateSettings("test"), sizes=(60, 40))
     house.gate = Gate(house.paths, settings, (), house.indexer, house.authority, lambda: NOW)
     return house
 

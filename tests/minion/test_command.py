@@ -48,7 +48,7 @@ def test_it_is_called_once_a_conversation_and_so_often_a_day(tmp_path: Path) -> 
     script = f"open({str(calls)!r}, 'a').write('x'); print('no JSON')"
     one = Minion(config(command=python(script), calls_per_day=3), tmp_path)
     told = [one.run("extraction", lambda it: ask_json(it, ask("?", schema=WORD))) for _ in "12"]
-    assert "no answer that can be used" in told[0].failures[0] and not told[0].unasked
+    assert "no usable answer" in told[0].failures[0] and not told[0].unasked
     assert one.run("summary", lambda it: it.generate(ask("?"))).by == "extractive"
     assert calls.read_text() == "xx", "none for other summaries"
     one.run("extraction", lambda it: it.generate(ask("?")))

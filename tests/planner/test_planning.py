@@ -129,7 +129,7 @@ def test_a_task_that_nothing_answers_gets_nothing_and_is_told_so(
 def test_that_a_path_is_hidden_is_not_told_from_that_it_is_not_there(own: Planned) -> None:
     for name in ("secrets/Bread keys.md", "VaultMind/agents/other/memory/brain.md", "Gone.md"):
         plan = own.over_vault(f"look at {name}", MAIN)
-        assert any("is known in this source" in note for note in plan.notes), name
+        assert any("This source has no" in note for note in plan.notes), name
         assert not any("keys" in path or "agents" in path for path in plan.context.files)
 
 

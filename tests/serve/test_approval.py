@@ -135,6 +135,6 @@ def test_a_file_that_is_no_text_stops_no_answer_and_is_named(unread_app: App) ->
     begun = run_operation(app, Call(MAIN), "context_start", {})
     assert begun["waiting"] == 0 and "VaultMind/Suggestions.md" in begun["message"]
     told = run_operation(app, Call(MAIN), "memory_status", {})["waiting_words"]
-    assert "could not be counted" in told
+    assert "Could not count" in told
     app.following.look()
     assert path.read_bytes() == b"\xff\xfe\x00"

@@ -98,7 +98,7 @@ def test_two_pipes_of_one_agent_share_no_message_and_no_end(house: Machine) -> N
     assert texts(found[first]) == ["The oak worktop.", "We take oak."]
     assert texts(found[second]) == ["A Safari test.", "It fails still."]
     assert [found[name].meta.state for name in (first, second)] == ["ended", "open"]
-    assert "no conversation open" in one.call("session_log", end=True)
+    assert "no open conversation" in one.call("session_log", end=True)
 
 
 def hook(house: Machine, script: Script, event: str) -> None:

@@ -43,7 +43,7 @@ def test_every_fault_is_named_and_has_a_way_to_mend_it(tmp_path: Path) -> None:
         names = (
             "Latin.md",
             copy.name,
-            f"{audit.name} is a copy",
+            f"{audit.name} is a sync program's copy",
             "agents/main/memory/brain.md",
             "agents/jaskier/identity.md",
             "state folder",

@@ -80,7 +80,7 @@ def test_a_status_tells_the_person_who_asks_for_more_and_an_agent_only_of_itself
 def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
     app: App, caller: str, wanted: dict[str, Any]
 ) -> None:
-    with pytest.raises(NotAllowed, match=r"for the person|autonomy 2"):
+    with pytest.raises(NotAllowed, match=r"only the person|autonomy 2"):
         run(app, "model_train", wanted, Caller("agent", caller))
     assert app.learning.last is None
 

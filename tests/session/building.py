@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-import numpy as np
-
-from tests.fakes import HashEmbedder
 from vaultmind.config import Config
-from vaultmind.index.columns import message_number
-from vaultmind.index.embed import scale_of
+from vaultmind.index.words import query_terms, words
 from vaultmind.session.context import ContextBuilder
 from vaultmind.session.conversation import View
 from vaultmind.session.files import Hides
-from vaultmind.session.longterm import Ask, Brought
-from vaultmind.session.parts import BuildRequest, BuiltContext, Part
-from vaultmind.session.recall import SegmentIndex
-from vaultmind.session.summary import Rolling, Window, due, fold
-from vaultmind.tokens import clip, count
-from vaultmind.types import Caller, Message, Role
+from vaultmind.session.parts import BuildRequest, BuiltContext
+from vaultmind.session.recall import Recall, telling_terms
+from vaultmind.session.summary import Rolling, due, fold
+from vaultmind.types import (
+    Caller,
+    Hit,
+    IndexState,
+    Message,
+    Neighbour,
+    Role,
+    SearchRequest,
+    SearchResponse,
+)
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
-
-if TYPE_CHECKING:
-    from vaultmind.ports import Closeness
 
 MAIN = Caller("agent", "main")
 SESSION = "2026-02-20_001"
@@ -58,49 +58,68 @@ def chat(*texts: str, filler: int = 0) -> list[Message]:
 class Chats:
     """Implements the builder's `Conversations` over messages in memory, with the real summary."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: Config) -> None:
+        self.config = config
         self.views: dict[str, View] = {}
-        self.windows: list[Window] = []
+        self.rooms: list[int] = []
 
     def hold(self, messages: Sequence[Message]) -> None:
         """Hold a conversation."""
-        index = SegmentIndex().updated(messages, 10)
         path = f"VaultMind/agents/main/memory/sessions/{SESSION}.md"
         rolling = Rolling(session=SESSION, agent="main", language="en")
-        view = View("main", SESSION, 1, path, tuple(messages), rolling, index, "en")
+        view = View("main", SESSION, 1, path, tuple(messages), rolling, tuple(messages), "en")
         self.views[SESSION] = view
-
-    def closeness(self, path: str, query: str) -> Closeness:
-        """Return how near each message is to a question."""
-        held = self.views[SESSION].index.held
-        near = HashEmbedder().embed([one.text for one in held]) @ HashEmbedder().embed_query(query)
-        scale = scale_of("use-hash")  # one that no other test measures
-        near = (near - scale.nothing) / (scale.same - scale.nothing)
-        return np.array([message_number(one.block) for one in held]), near.clip(0, 1)
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return the conversation that is named, or the only one."""
         return self.views.get(session or SESSION)
 
-    def fold(self, view: View, window: Window) -> View:
+    def fold(self, view: View, room: int) -> View:
         """Return the view with what is due folded."""
-        self.windows.append(window)
+        self.rooms.append(room)
         rolling = view.rolling
-        while leaving := due(view.messages, rolling.upto, window):
+        while leaving := due(view.messages, rolling, self.config, room):
             rolling = fold(rolling, leaving, language="en")
         self.views[view.session] = replace(view, rolling=rolling)
         return self.views[view.session]
 
 
+def hit(one: Message, path: str, share: float) -> Hit:
+    """Return a message as a search finds it that holds a share of the words."""
+    parts = {"coverage": share}
+    return Hit(one.id, path, f"#^{one.block}", "message", "", "", one.text, share, parts)
+
+
+@dataclass
 class Shelf:
-    """Implements the builder's `Memory`: says one thing, as much of it as there is room for."""
+    """Finds messages of a conversation by their words, and elsewhere one note that says a thing."""
 
-    says = ""
+    talks: Chats
+    says: str = ""
 
-    def recall(self, ask: Ask) -> Brought:
-        """Return what it says."""
-        text = clip(self.says, ask.room_tokens)
-        return [Part("memory", text, count(text), ("Notes.md",))] if text else [], []
+    def search(self, request: SearchRequest, caller: Caller) -> SearchResponse:
+        """Return what holds words of the question, the most first."""
+        found = [Hit("n", "Notes.md", "", "note", "", "", self.says, 1.0)] if self.says else []
+        if request.file:
+            terms = telling_terms(query_terms(request.query, ("en",)))
+            wanted = {one.plain for one in terms}
+            said = self.talks.views[SESSION].said
+            shares = {one: len(wanted.intersection(words(one.text))) / len(wanted) for one in said}
+            found = [
+                hit(one, request.file, share)
+                for one, share in sorted(shares.items(), key=lambda it: -it[1])
+                if share
+            ]
+        state = IndexState("ready", 1, 1)
+        return SearchResponse(tuple(found[: request.limit]), "found", state)
+
+    def related(self, *asked: object) -> list[Neighbour]:
+        """Return nothing."""
+        return []
+
+    def replies(self, *asked: object) -> dict[str, Hit]:
+        """Return nothing."""
+        return {}
 
 
 @dataclass
@@ -109,9 +128,13 @@ class House:
 
     paths: VaultPaths
     config: Config
-    talks: Chats = field(default_factory=Chats)
-    memory: Shelf = field(default_factory=Shelf)
+    recall: Recall | None = None
+    says: str = ""
+    """What lasting memory says."""
     hides: Hides = lambda *part: False
+
+    def __post_init__(self) -> None:
+        self.talks = Chats(self.config)
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the vault."""
@@ -132,13 +155,13 @@ class House:
 
     def build(self, *pending: str, caller: Caller = MAIN, **request: Any) -> BuiltContext:
         """Build a context."""
+        shelf = Shelf(self.talks, self.says)
         builder = ContextBuilder(
             reader=VaultReader(self.paths, max_bytes=8_000_000),
             shows=lambda path, who: True,
             hides=self.hides,
             talks=self.talks,
-            memory=self.memory,
-            meaning=self.talks,
+            recall=self.recall or Recall(shelf.search, shelf),
             config=self.config,
         )
         return builder.build(BuildRequest("main", pending=pending, **request), caller)

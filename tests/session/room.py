@@ -12,7 +12,6 @@ from vaultmind.errors import WriteFailed
 from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Shelf
-from vaultmind.session.summary import Window
 from vaultmind.types import Message, MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -20,7 +19,6 @@ from vaultmind.vault.transcript import SessionMeta, render_header, render_messag
 
 SESSION = "2026-03-01_001"
 META = SessionMeta(SESSION, "main", started="2026-03-01T00:00:00+01:00")
-WINDOW = Window()
 
 
 class RecordGate(Files):
@@ -74,6 +72,6 @@ class Room:
         assert view is not None
         return view
 
-    def fold(self, window: Window = WINDOW) -> View:
+    def fold(self) -> View:
         """Fold all that is due."""
-        return self.talks.fold(self.view(), window)
+        return self.talks.fold(self.view(), None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from vaultmind.memory.forget.hiding import Tombstones
+from vaultmind.memory.gate import GateSettings
 from vaultmind.session.files import read_session, session_ids
 from vaultmind.types import Caller, MessageRef
 from vaultmind.vault.files import Change, VaultReader
@@ -16,6 +18,7 @@ class Files:
 
     def __init__(self, paths: VaultPaths) -> None:
         self._writer = VaultWriter(paths)
+        self.hiding, self.settings = Tombstones(paths), GateSettings("")
         self.saves = 0
         self.read_only: set[str] = set()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.session.building import (
     ASKED,
+    FILLER,
     OVEN,
     SESSION,
     House,
@@ -20,7 +21,7 @@ from tests.session.building import (
     reason_of,
     text_of,
 )
-from vaultmind.config import Config, ContextConfig, SummaryConfig
+from vaultmind.config import Config
 from vaultmind.session.parts import PART_NAMES, BuiltContext, joined
 from vaultmind.session.recall import key_of
 from vaultmind.tokens import count
@@ -63,6 +64,27 @@ def test_a_limit_that_leaves_something_out_is_named(home: House) -> None:
     assert "240 tokens (raise the budget" in reason_of(home.build(ASKED, budget=600), "fainter")
 
 
+def test_messages_of_several_days_stand_under_their_dates(home: House) -> None:
+    talk = chat(*(FILLER[number % 4] for number in range(200)))
+    for at, day in ((7, 20), (27, 21), (47, 22)):
+        talk[at] = replace(talk[at], text=f"The oven is {at} degrees hot", time=f"2026-02-{day}")
+    home.talks.hold(talk)
+    text = text_of(home.build("How hot is the oven?"), "earlier")
+    assert [line for line in text.split("\n") if "—" in line] == [
+        "— 2026-02-20 —",
+        "— 2026-02-21 —",
+        "— 2026-02-22 —",
+    ]
+
+
+def test_lasting_memory_is_not_asked_what_the_conversation_answers(home: House) -> None:
+    home.says = "The oven of the bakery was forty euros"
+    home.talks.hold(chat(*FILLER))
+    assert "bakery" in text_of(home.build(ASKED), "memory")
+    home.talks.hold(chat(*FILLER, f"{ASKED[:-1]} was told"))
+    assert "itself holds" in reason_of(home.build(ASKED), "memory")
+
+
 def test_the_active_context_tells_of_an_ended_conversation_alone(home: House) -> None:
     home.know(active=f"---\nsession: {SESSION}\n---\nThe plinth is up.")
     home.talks.hold(chat(OVEN, filler=3))
@@ -79,13 +101,10 @@ def test_the_active_context_tells_of_an_ended_conversation_alone(home: House) ->
 
 
 def test_the_conversation_is_folded_by_the_window_that_there_is(home: House) -> None:
-    settings_ = (ContextConfig(sliding_window=8), SummaryConfig(every=3))
-    home.config = replace(home.config, context=settings_[0], summary=settings_[1])
     home.talks.hold(chat(OVEN, filler=60))
     home.build(ASKED, budget=2000)
-    (window,) = home.talks.windows
-    assert (window.messages, window.every, window.full_at) == (8, 3, 0.7)
-    assert 400 <= window.max_tokens < 2000
+    (room,) = home.talks.rooms
+    assert 400 <= room < 2000
 
 
 _words = st.lists(
@@ -128,7 +147,7 @@ def test_the_budget_is_never_exceeded_and_the_pending_message_is_always_there(
     asked: dict[str, Any],
 ) -> None:
     home.know(*known[:3])
-    home.memory.says = known[3]
+    home.says = known[3]
     home.run(*({"role": role, "content": text} for role, text, _ in talk))
     said = [message(n, text, role, speaker=who) for n, (role, text, who) in enumerate(talk, 1)]  # type: ignore[arg-type]
     home.talks.hold(said)

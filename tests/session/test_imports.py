@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.session.samples import Files
-from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
+from vaultmind.memory.forget.hiding import render_tombstones
 from vaultmind.session.imports import import_file, read_export
-from vaultmind.session.log import Listeners, SessionLog
+from vaultmind.session.log import SessionLog
 from vaultmind.types import MessageRef
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -28,8 +28,8 @@ def log(reader: VaultReader, files: Files) -> SessionLog:
     return opened(files, reader)
 
 
-def opened(files: Files, reader: VaultReader, listeners: Listeners | None = None) -> SessionLog:
-    return SessionLog(files, reader, lambda: datetime.now(UTC), 30, listeners)
+def opened(files: Files, reader: VaultReader) -> SessionLog:
+    return SessionLog(files, reader, lambda: datetime.now(UTC), 30)
 
 
 def said(log: SessionLog) -> list[tuple[str, str, list[str]]]:
@@ -156,7 +156,7 @@ def test_an_import_takes_no_number_that_was_used_and_keeps_erased_what_was_erase
     stones = paths.root / paths.tombstones("main", "x")
     stones.parent.mkdir(parents=True)
     stones.write_text(render_tombstones([erased], TIME, erased=True), "utf-8")
-    log = opened(files, reader, Listeners(erased=Tombstones(paths).erased))
+    log = opened(files, reader)
     import_file(log, told, "main")
     placed = log.read("main", f"{DAY}_002").messages
     assert [one.message.text for one in placed] == ["", "The boat."]

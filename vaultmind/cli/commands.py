@@ -32,16 +32,16 @@ def search() -> None:
 
     Example: vaultmind search "what did we decide about the oven?" --kind note
 
-    It waits until all text is in the index, some seconds at most for what changes just now, and a
-    second at most for the vectors, which follow; with --queries until everything is.
+    It waits until all text is indexed, but only seconds for recent changes and a second for
+    vectors; with --queries it waits for everything.
     """
 
 
 @made("search.memory_fetch", "id")
 def fetch() -> None:
-    """Print a hit, a note or a section whole.
+    """Print a hit, a note or a section in full.
 
-    ID is a hit's, or a path in the vault: PATH or PATH#Heading.
+    ID is a hit's id, or a path in the vault: PATH or PATH#Heading.
     """
 
 
@@ -53,11 +53,11 @@ plain("related", "search.related", "note", waits=True)
 def plan(settings: Settings, args: Args) -> int:
     """Show what to read for a task, within a token budget.
 
-    SOURCE is the vault, or a linked folder by its name; --json has every reason.
+    SOURCE is the vault (default) or a linked folder, by name or path. --json has every reason.
 
     Example: vaultmind plan shop --task "bug: the cart loses its items on logout"
 
-    --task - reads it from stdin.
+    With --task - the task is read from stdin.
     """
     text = args.pop("text", False)
     plan, words = settings.ask("context_plan", args)
@@ -69,12 +69,12 @@ def plan(settings: Settings, args: Args) -> int:
 def explore() -> None:
     """Show what the vault or a linked folder is made of.
 
-    SOURCE is the name of a linked folder, or a path; else it is the vault.
+    SOURCE is the vault (default) or a linked folder, by name or path.
 
     Example: vaultmind explore shop --query-type bugfix --since yesterday
 
-    The layers: L0 map, L1 index, L2 relations, L3 surface, L4 manifest, L5 tasks and tests, L6
-    changes. A kind of task needs some of them; --layer names others.
+    Layers: L0 map, L1 index, L2 relations, L3 surface, L4 manifest, L5 tasks and tests, L6 changes.
+    The kind of task decides which are shown; --layer names them instead.
     """
 
 
@@ -83,7 +83,7 @@ def explore() -> None:
 def delta() -> None:
     """Show what changed in the vault or a linked folder.
 
-    SOURCE is the name of a linked folder, or a path; else it is the vault.
+    SOURCE is the vault (default) or a linked folder, by name or path.
 
     Example: vaultmind delta shop --since main
     """
@@ -93,17 +93,17 @@ def delta() -> None:
 def refresh() -> None:
     """Compare the vault or a linked folder with the disk now.
 
-    Changes are followed by themselves; this is for a disk whose changes send no events.
+    Changes are noticed by themselves; this is for disks that send no change events.
     """
 
 
 @made("plans.link", "path:folder")
 def link() -> None:
-    """Link a FOLDER of code or documents, to be read and never written.
+    """Link a FOLDER of code or documents, read only.
 
     Example: vaultmind link ~/code/shop --as shop
 
-    What git ignores and what looks like a secret is left out. Agents may be shown the rest.
+    Files that git ignores or that look secret are left out. Agents may be shown the rest.
     """
 
 
@@ -115,29 +115,30 @@ plain("links", "plans.links")
 def gain() -> None:
     """Show what plans saved.
 
-    Tokens offered are held against those of whole files. Counted are the plans of episodes: what
-    agents did for a task. Example: vaultmind gain --since 12w
+    Compares the tokens that plans offered with those of the whole files. Only plans of episodes
+    count. Example: vaultmind gain --since 12w
     """
 
 
 @made("episodes.episode", "[project_root:source]", only=("task", "session_id"),
       given={"action": "start"})  # fmt: skip
 def episode_start() -> None:
-    """Begin an episode over SOURCE: the vault, or a linked folder by name or path.
+    """Start an episode on SOURCE: the vault (default) or a linked folder, by name or path.
 
     Example: vaultmind episode start shop --task "bug: the cart loses its items on logout"
 
-    --task - reads it from stdin.
+    With --task - the task is read from stdin.
     """
 
 
 @made("episodes.episode", "events:event…", only=("episode", "session_id"),
       given={"action": "event"})  # fmt: skip
 def episode_event() -> None:
-    """Tell of what was done: EVENT is `read PATH`, `edit PATH#NAME`, `hit PATH`, `delta PATH`,
-    `decision WHAT, WHY`, `run COMMAND ok` (or `failed`), or `commit ID SUBJECT`.
+    """Record what was done.
 
-    Each PATH is relative to the source.
+    EVENT is `read PATH`, `edit PATH#NAME`, `hit PATH` (found by a search), `delta PATH` (changed),
+    `decision WHAT, WHY`, `run COMMAND ok` (or `failed`), or `commit ID SUBJECT`. Paths are relative
+    to the source.
 
     Example: vaultmind episode event decision Keep the cart on the server: it syncs
     """
@@ -146,7 +147,7 @@ def episode_event() -> None:
 @made("episodes.episode", only=("episode", "session_id", "outcome", "note"),
       given={"action": "end"})  # fmt: skip
 def episode_end() -> None:
-    """End an episode with what came of it. Silence is no success: it is unknown."""
+    """End an episode with its outcome; without one it is unknown."""
 
 
 plain("episode list", "episodes.episodes")
@@ -156,14 +157,14 @@ plain("episode show", "episodes.episode_show", "[episode:name]")
 @made("episodes.episode", only=("outcome", "episode", "session_id", "note", "hits"),
       given={"action": "feedback"}, code=lambda told: 0)  # fmt: skip
 def feedback() -> None:
-    """Say what came of an episode, or whether a search helped.
+    """State the outcome of an episode, or whether a search helped.
 
-    Your word stands over an agent's. Without a name, the episode is meant that runs, else the
-    newest; `vaultmind episode list` names the others.
+    Your word overrides an agent's. Without a name, the running episode is meant, else the newest;
+    `vaultmind episode list` shows the others.
 
     Example: vaultmind feedback --outcome failed --note "It broke the logout on mobile"
 
-    Of a search of the last half hour: vaultmind feedback --hit "useful 3f9a01bc"
+    For a search of the last half hour: vaultmind feedback --hit "useful 3f9a01bc"
     """
 
 
@@ -171,7 +172,9 @@ def feedback() -> None:
       given={"wait_seconds": TRAINING_SECONDS},
       code=lambda job: int(job["state"] != "done"))  # fmt: skip
 def model_train() -> None:
-    """Learn, try what was learnt, and use it if it is better; it goes on when you stop waiting.
+    """Train the ranking of plans and searches, and use the result if it is better.
+
+    Training goes on if you stop waiting.
 
     Example: vaultmind model train --kind ranker
     """
@@ -185,17 +188,17 @@ plain("model rollback", "models.model_rollback", "kind")
 @made("models.minion_status",
       code=lambda told: int(any(one["problem"] for one in told["models"])))  # fmt: skip
 def minion_status() -> None:
-    """Show which model does what, whether it can, and what its last job cost.
+    """Show which language model does what, and whether it works.
 
-    Exit code 1 when a model that is configured cannot be used.
+    Exit code 1 if a configured model cannot be used.
     """
 
 
 @made("memory.init")
 def init() -> None:
-    """Make the memory folder in your vault.
+    """Create the memory folder in your vault.
 
-    Nothing outside that folder is ever written. Run it again at any time: what exists stays.
+    Nothing outside it is written, except the style that --snippet adds. What exists stays.
     """
 
 
@@ -214,9 +217,9 @@ def status(settings: Settings, args: Args) -> int:
 
 @made("status.doctor")
 def doctor(settings: Settings, args: Args) -> int:
-    """Check everything and say how to mend it.
+    """Check everything and say how to fix it.
 
-    With --in-process every note is read first. Exit code 1 when something is broken.
+    With --in-process every note is read first. Exit code 1 if something is broken.
     """
     from vaultmind.cli.connect import check_clients
 
@@ -227,7 +230,7 @@ def doctor(settings: Settings, args: Args) -> int:
     lines = [words, *(f"{one['result']}: {one['what']} {one['mend']}".strip() for one in more), ""]
     results = [check["result"] for check in checks]
     broken, doubtful = results.count("fail"), results.count("warn")
-    well = "All is well." if not broken + doubtful else f"{broken} broken, {doubtful} to look at."
+    well = "All is well." if not broken + doubtful else f"{broken} broken, {doubtful} to check."
     settings.tell(Answer({"checks": checks}, "\n".join([*lines, well])))
     return EXIT_OTHER if broken else 0
 
@@ -241,7 +244,7 @@ plain("index", "search.index", only=(), code=_failed)
 
 @made("search.index", only=(), given={"anew": True}, code=_failed)
 def reindex() -> None:
-    """Build the index anew from the vault, and wait; cached vectors are used again."""
+    """Rebuild the index from the vault and wait; cached vectors are reused."""
 
 
 @made("memory.memory_show")
@@ -263,8 +266,8 @@ def remember(settings: Settings, args: Args) -> int:
 def say_(settings: Settings, args: Args) -> int:
     """Ask the memory in plain words, in your language.
 
-    What UTTERANCE asks for is done; anything else does nothing. With --queries it is only told
-    what each of many was understood as.
+    Does what UTTERANCE asks for; anything else does nothing. With --queries it only shows how each
+    line is understood.
 
     Example: vaultmind say "zapamiętaj, że wolę krótkie odpowiedzi"
     """
@@ -274,16 +277,16 @@ def say_(settings: Settings, args: Args) -> int:
 
 
 @made("memory.memory_update", "text:fact…", only=(),
-      also=[flag("--everywhere", "Erase every trace, for good: show it first, then ask."),
+      also=[flag("--everywhere", "Erase every trace for good; shows it and asks first."),
             flag("--dry-run", "With --everywhere: only show."),
             flag("--yes", "With --everywhere: do not ask.")])  # fmt: skip
 def forget(settings: Settings, args: Args) -> int:
-    """Take a fact out and hide what said it, or erase every trace.
+    """Forget a fact and hide what said it, or erase every trace.
 
     FACT is its words, or its id such as ^k3f9.
 
-    The messages that said it are hidden from every recall. With --everywhere it is erased: from
-    brain, archive, sessions, summaries, audit, log and index of all agents. That cannot be undone.
+    Messages that said it are hidden from every recall. With --everywhere it is erased from brain,
+    archive, sessions, summaries, audit, log and index of all agents, which cannot be undone.
     """
     dry_run, yes = args.pop("dry_run", False), args.pop("yes", False)
     if not args.pop("everywhere", False):
@@ -291,7 +294,7 @@ def forget(settings: Settings, args: Args) -> int:
             raise click.UsageError("--dry-run and --yes go with --everywhere.")
         return outcome_code(settings.tell(settings.ask("memory_update", args | {"op": "forget"})))
     if args.pop("agent", ""):
-        raise click.UsageError("--everywhere is of every agent's memory: leave --agent out.")
+        raise click.UsageError("--everywhere covers every agent: leave --agent out.")
     preview = settings.ask("erase", args)
     empty = preview.json["outcome"] == "not_found"
     if dry_run or not settings.json:
@@ -308,17 +311,17 @@ def forget(settings: Settings, args: Args) -> int:
 plain("suggestions list", "changes.suggestions_list")
 SETTLED = (
     click.Argument(["ids"], nargs=-1, metavar="[IDS]..."),
-    option("--all", "everything", is_flag=True, help="All that wait; asks first."),
+    option("--all", "everything", is_flag=True, help="All that are waiting; asks first."),
     flag("--yes", "Do not ask."),
 )
 
 
 @made("changes.suggestions_answer", only=(), also=SETTLED, given={"accept": True})
 def suggestions_accept(settings: Settings, args: Args) -> int:
-    """Write what the suggestions IDS say into the memory, as your own word."""
+    """Accept the suggestions IDS: they are written as your own word."""
     ids, accept = list(args.get("ids", ())), args["accept"]
     if bool(ids) == bool(args.get("everything")):
-        raise click.UsageError("Name suggestions by their ids, or all of them with --all.")
+        raise click.UsageError("Give the suggestions' ids, or --all.")
     if not ids:
         found = settings.ask("suggestions_list", settings.target)
         ids = [one["id"] for one in found.json["suggestions"]]
@@ -334,25 +337,25 @@ def suggestions_accept(settings: Settings, args: Args) -> int:
 
 @made("changes.suggestions_answer", only=(), also=SETTLED, given={"accept": False})
 def suggestions_reject(settings: Settings, args: Args) -> int:
-    """Turn the suggestions IDS down: nothing is written, and they do not come back."""
+    """Reject the suggestions IDS: nothing is written, and they do not come back."""
     return suggestions_accept(settings, args)
 
 
 @made("sessions.import_file", "path:file", only=("one_session",))
 def import_() -> None:
-    """Take in conversations from a file.
+    """Import conversations from a file.
 
     FILE is JSON Lines of {session, time, role, speaker?, content, id?}, or the export of Claude or
-    ChatGPT (conversations.json or the zip). The same file twice changes nothing.
+    ChatGPT (conversations.json or the zip). Importing a file twice changes nothing.
     """
 
 
 @made("sessions.consolidate")
 def consolidate(settings: Settings, args: Args) -> int:
-    """Take facts and summaries from what was said.
+    """Take facts and summaries from ended conversations.
 
-    It happens by itself a while after a conversation ends; imported ones wait for this command.
-    Example: vaultmind consolidate --dry-run, or --dry-run --again SESSION for one that is done.
+    This happens by itself some time after a conversation ends; imported ones wait for this command.
+    Example: vaultmind consolidate --dry-run, or --dry-run --again SESSION for one already done.
     """
     done = settings.tell(settings.ask("consolidate", args))
     stay = [one["pending"] and not one["facts"] for one in done["sessions"]]
@@ -361,10 +364,9 @@ def consolidate(settings: Settings, args: Args) -> int:
 
 @made("changes.log", also=[ALL])
 def log() -> None:
-    """Show what was changed, by whom and whose, newest last.
+    """Show every change of memory, newest last.
 
-    Each begins with the id by which `vaultmind undo ID` takes it back. Example: vaultmind log
-    --since yesterday --op forget
+    `vaultmind undo ID` takes a change back. Example: vaultmind log --since yesterday --op forget
     """
 
 
@@ -373,18 +375,18 @@ def log() -> None:
 def undo() -> None:
     """Take back the last change, or any by its id.
 
-    It happens only where the fact still says what the change wrote; a conflict is explained,
-    nothing is changed, and the exit code is 1. An erasure cannot be undone.
+    If the fact has changed since, nothing is undone, the answer explains why, and the exit code is
+    1. An erasure cannot be undone.
     """
 
 
 @made("context.context_build", "[messages:message…]", only=("session", "budget", "task"),
-      also=[flag("--explain", "Show what each part costs, why, and what is left out.")],
+      also=[flag("--explain", "Show each part's size and reason, and what is left out.")],
       queries=True, waits=True)  # fmt: skip
 def context(settings: Settings, args: Args) -> int:
-    """Show what the agent is given before it answers, and why.
+    """Show what the agent is given before it answers MESSAGE.
 
-    That is before it answers MESSAGE; without one, before any.
+    Without MESSAGE it is what a conversation starts with.
 
     Example: vaultmind context "what did we decide about the oven?" --budget 1800 --explain
     """
@@ -402,12 +404,12 @@ def context(settings: Settings, args: Args) -> int:
 
 @made("sessions.session_log", "[messages:text…]", only=(),
       also=[option("--role", help="Who speaks. [default: user]"),
-            option("--id", metavar="ID", help="The same id again is not written twice."),
+            option("--id", metavar="ID", help="The same id is written only once."),
             option("--file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True),
                    help="Messages as JSON Lines ({role, content, id?, …}); - is stdin.")],
 )  # fmt: skip
 def session_log(settings: Settings, args: Args) -> int:
-    """Append TEXT, or the messages of FILE, to the running session; a new one begins if need be.
+    """Append TEXT, or the messages of FILE, to the running session, or start one.
 
     Example: vaultmind session log --role assistant "We decided to bake on Fridays."
     """
@@ -425,15 +427,15 @@ def session_log(settings: Settings, args: Args) -> int:
 
 @made("sessions.session_log", only=(), given={"new_segment": True})
 def session_new() -> None:
-    """Begin a new segment in the running session, as `/new` does.
+    """Begin a new segment in the running session: a clean slate.
 
-    What was said before it is summarised, searched, and no longer in the window.
+    What was said before is summarised and searchable, but no longer in the window.
     """
 
 
 @made("sessions.session_log", "[session:id]", only=(), given={"end": True})
 def session_end() -> None:
-    """End the running session, or the one with ID; the next conversation knows what it left."""
+    """End the running session, or the one with ID."""
 
 
 plain("session list", "sessions.sessions", also=[ALL])
@@ -443,7 +445,7 @@ plain("agents show", "changes.agents", "name")
 
 @made("memory.init", only=("language",), also=[click.Argument(["name"])])
 def agents_new(settings: Settings, args: Args) -> int:
-    """Make an agent: its folder, and an identity.md in which you write who it is.
+    """Create an agent's folder with an identity.md, where you write who it is.
 
     `autonomy: 1` there makes it ask before it remembers.
     """
@@ -452,11 +454,11 @@ def agents_new(settings: Settings, args: Args) -> int:
 
 
 @made("changes.agent_allow", "name", only=(),
-      also=[flag("--yes", "Do not ask: you know what it raises.")])  # fmt: skip
+      also=[flag("--yes", "Do not ask.")])  # fmt: skip
 def agents_allow(settings: Settings, args: Args) -> int:
-    """Let agent NAME do what its identity.md asks for beyond what is in force.
+    """Allow agent NAME what its identity.md asks for.
 
-    What that is is shown first, and you are asked. Lowering needs no leave: it counts at once.
+    Shows what that is and asks first. Lowering rights needs no permission: it counts at once.
     """
     yes = args.pop("yes", False)
     answer = settings.ask("agent_allow", args)

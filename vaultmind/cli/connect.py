@@ -47,8 +47,8 @@ MATCHERS = {
 }  # fmt: skip
 """The tools that an event is about, where it is about tools."""
 NO_RULES = """\
-{title} has no deny rules: if you also give it tools that edit files or run commands, they can
-change the memory past VaultMind, and approve in your place."""
+{title} has no deny rules: tools that edit files or run commands could change the memory directly
+and approve suggestions in your place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +211,14 @@ def settle(
 
 @click.command(short_help="Connect Claude, Cursor, VS Code or another client.")
 @click.argument("client", metavar="CLIENT", type=click.Choice(list(CLIENTS)))
-@click.option("--write", is_flag=True, help="Write the change (a backup is kept).")
-@click.option("--remove", is_flag=True, help="Take our entry out again (with --write).")
+@click.option("--write", is_flag=True, help="Write the change (keeps a backup).")
+@click.option("--remove", is_flag=True, help="Remove the entry again (with --write).")
 @click.option("--file", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Another configuration file.")  # fmt: skip
-@click.option("--hooks", "hooked", is_flag=True, help="Claude Code: write conversations down, "
-              "remind it; with --remove take only this out.")  # fmt: skip
-@click.option("--link/--no-link", default=None, help="With --hooks: link this folder, too, so that "
-              "what is done in it is kept. Asked, where neither is given.")  # fmt: skip
+@click.option("--hooks", "hooked", is_flag=True, help="Claude Code: record conversations and "
+              "recall; with --remove, remove only this.")  # fmt: skip
+@click.option("--link/--no-link", default=None, help="With --hooks: link this folder, so that "
+              "work in it is recorded. Default: ask.")  # fmt: skip
 @pass_settings
 def connect(
     settings: Settings, client: str, *, file: Path | None, link: bool | None, **how: bool
@@ -226,14 +226,15 @@ def connect(
     """Connect CLIENT to this vault's memory.
 
     CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex or gemini-cli.
-    Without --write the change is only shown. Everything else in the file stays. Claude Code keeps
-    your own servers in ~/.claude.json; deny rules, and hooks where they are asked for, come into
-    .claude/settings.local.json. No team shares either; with --file .mcp.json the server is shared.
+    Without --write the change is only shown. Everything else in the file stays.
+
+    For Claude Code the server goes into ~/.claude.json (--file .mcp.json shares it with a team),
+    deny rules and hooks into .claude/settings.local.json.
     """
     is_code = client == "claude-code"
     write, remove, hooked = how["write"], how["remove"], how["hooked"]
     if hooked and not is_code:
-        said = f"only claude-code has hooks: leave it out for {client}"
+        said = f"only claude-code has hooks, {client} has none"
         raise click.BadParameter(said, param_hint="--hooks")
     kind, config = CLIENTS[client], settings.config
     path = (file or config_file(kind)).absolute()
@@ -268,7 +269,7 @@ def connect(
     told = {"name": name, "path": str(path), "content": content, "written": written, **told}
     lines = [_changed(one, *what) for one, what in done.items()]
     if any(diff for diff, _, _ in done.values()):
-        lines.append("Restart the client." if write else "Add --write to do it.")
+        lines.append("Restart the client." if write else "Add --write to make this change.")
     settings.tell(Answer(told, "\n".join(lines)))
     if hooked and write and not remove:
         link_here(settings, link)
@@ -292,14 +293,14 @@ def link_here(settings: Settings, link: bool | None) -> None:
     if here.is_relative_to(settings.config.vault):
         return
     if link is None and (settings.json or not sys.stdin.isatty()):
-        aside(f"To record work in {here}, too: vaultmind link {here}")
+        aside(f"To record work in {here} too: vaultmind link {here}")
         return
     known = [] if link is False else settings.call("links")["sources"]
     if link is False or any(here.is_relative_to(one["root"]) for one in known):
         return
-    if link or settings.confirms("Record the work in this folder, too? It is read and indexed."):
+    if link or settings.confirms("Record work in this folder too? It will be read and indexed."):
         name = settings.call("link", {"path": str(here)})["name"]
-        aside(f"{here} is linked as {name}; `vaultmind unlink {name}` undoes it.")
+        aside(f"Linked {here} as {name}; `vaultmind unlink {name}` undoes it.")
 
 
 # --- what the doctor says of the clients --------------------------------------------------
@@ -313,7 +314,7 @@ def check_clients(config: Config) -> list[dict[str, str]]:
         try:
             told += _look(name, client, path, config) if path.suffix == ".json" else ()
         except ConfigError as error:
-            told.append((name, "warn", error.message, "Mend it by hand."))
+            told.append((name, "warn", error.message, "Fix it by hand."))
     if not told:
         what, mend = "No client is connected to this vault.", "To connect one: vaultmind connect"
         told = [("clients", "ok", what, mend)]
@@ -329,7 +330,7 @@ def _look(name: str, client: Client, path: Path, config: Config) -> Iterator[tup
     for ours, vault in our_vaults(servers).items():
         program = str(servers[ours].get("command") or "")
         if vault == config.vault and shutil.which(program) is None:
-            yield name, "fail", f"{path} starts what is not there ({program}).", f"{again}."
+            yield name, "fail", f"{path} starts a program that is missing ({program}).", f"{again}."
         elif vault == config.vault:
             yield name, "ok", f"Connected as {ours} in {path}.", ""
     own = settings_file(path)

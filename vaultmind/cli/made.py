@@ -73,7 +73,7 @@ class Made:
         wanted = wanted if self.only is None else list(self.only)
         params: list[click.Parameter] = [_option(one, *op.parameters[one]) for one in wanted]
         if self.waits or ("wait_seconds" in op.parameters and "wait_seconds" not in self.given):
-            params.append(flag("--no-wait", "Answer at once, however far the index is."))
+            params.append(flag("--no-wait", "Don't wait for the index."))
         params += [QUERIES] if self.queries else []
         params[:0] = [_argument(self.argument, name, label)] if name else []
         is_list = bool(name) and get_origin(get_args(op.parameters[name][0])[0]) is tuple

@@ -30,12 +30,12 @@ HANDMADE = {one: one for one in ("demo", "connect", "bundle")}
 HANDMADE |= dict.fromkeys(("daemon", "mcp", "hook"), "processes")
 """Commands with a terminal of their own: the module, imported when it is used."""
 GROUPS = {
-    "episode": "Keep what is done for a task, or look at what was kept.",
-    "model": "Train what ranks plans and searches, list it, or go back.",
-    "suggestions": "List, accept or reject what waits for you.",
-    "session": "Write a conversation down, end it, or list what there is.",
-    "agents": "List, show or make agents, or let one do more.",
-    "minion": "Show the language model, if you want one.",
+    "episode": "Record what is done for a task, or show it.",
+    "model": "Train, list or switch the models that rank plans and searches.",
+    "suggestions": "List, accept or reject suggestions.",
+    "session": "Log, end or list conversations.",
+    "agents": "List, show or create agents, or allow one to do more.",
+    "minion": "Show the language models, if any.",
 }
 ANYWHERE = options.global_options(hidden=True)
 """The global options as each command takes them."""
@@ -99,7 +99,7 @@ def cli(context: click.Context) -> None:
     """Give AI agents a long-term memory that lives in your Obsidian vault.
 
     Start with `vaultmind demo`, then `vaultmind init` inside your vault and
-    `vaultmind connect claude-desktop --write`. The options may stand before or after a command.
+    `vaultmind connect claude-desktop --write`. Options go before or after the command.
     """
     context.call_on_close(options.settings_of(context).close)
 

@@ -197,7 +197,9 @@ class Settings:
     def confirms(self, question: str) -> bool:
         """Ask the person and tell whether they say yes; raise UsageError where nobody is there."""
         if self.json or not sys.stdin.isatty():
-            raise click.UsageError("Nobody can be asked here, so nothing was done. Add --yes.")
+            raise click.UsageError(
+                "There is no terminal to ask on, so nothing was done. Add --yes."
+            )
         return click.confirm(question, default=False, err=True)
 
     def close(self) -> None:

@@ -12,11 +12,11 @@ from vaultmind.client.hook import CLIENT, EVENTS
 from vaultmind.plural import counted
 
 
-@click.group(short_help="Run, start or stop the vault's daemon, or look at it.")
+@click.group(short_help="Run, start, stop or show the vault's daemon.")
 def daemon() -> None:
-    """Run, start or stop the process that owns this vault's index, or look at it.
+    """Run, start, stop or show the process that owns this vault's index.
 
-    It starts by itself when needed and stops by itself when nobody has used it for a while.
+    It starts when needed and stops when it has been idle for a while.
     """
 
 
@@ -48,17 +48,17 @@ def start(settings: Settings) -> int:
 @daemon.command()
 @pass_settings
 def stop(settings: Settings) -> int:
-    """Ask the daemon to finish what it does and stop."""
+    """Stop the daemon once it has finished its work."""
     from vaultmind.client import launch
 
     stopped = launch.stop(settings.where)
-    words = "Stopped." if stopped else "None was running."
+    words = "Stopped." if stopped else "No daemon was running."
     settings.tell(Answer({"running": False, "stopped": stopped}, words))
     return 0
 
 
 def _tell(settings: Settings) -> int:
-    """Show pid, clients and memory of the daemon. Exit code 1 when none runs."""
+    """Show the daemon's pid, clients and port. Exit code 1 if none is running."""
     from vaultmind.client import launch
 
     found = launch.status(settings.where)
@@ -73,7 +73,7 @@ daemon.command("status")(pass_settings(_tell))
 def daemon_words(status: dict[str, Any]) -> str:
     """Return who runs and for whom, in a line."""
     if not status["running"]:
-        return "none runs; the next command starts one"
+        return "not running; the next command starts it"
     clients = counted(status["clients"], "client")
     port = f" · http://127.0.0.1:{status['http_port']}" if status.get("http_port") else ""
     started = datetime.fromisoformat(status["started"])
@@ -81,7 +81,7 @@ def daemon_words(status: dict[str, Any]) -> str:
     return f"pid {status['pid']} · {clients} · up {age}{port}"
 
 
-@click.command(short_help="What an MCP client starts: the pipe to the daemon.")
+@click.command(short_help="The pipe to the daemon that MCP clients start.")
 @pass_settings
 def mcp(settings: Settings) -> int:
     """Connect an MCP client on stdin and stdout to this vault's daemon.
@@ -93,7 +93,7 @@ def mcp(settings: Settings) -> int:
     return main(**settings.named)
 
 
-@click.command(short_help="What Claude Code runs: takes a conversation down, and reminds.")
+@click.command(short_help="What Claude Code's hooks run.")
 @click.argument("client", metavar="CLIENT", type=click.Choice([CLIENT]))
 @click.argument("event", metavar="EVENT", type=click.Choice(EVENTS, case_sensitive=False))
 @pass_settings

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmind.errors import BadArgument, ConfigError
+from vaultmind.tables import keep_private
 
 LINK_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 FOLDER = "links"
@@ -82,12 +83,8 @@ def write_links(path: Path, vault: Path, links: tuple[Link, ...]) -> None:
     """
     kept = [{"name": link.name, "root": os.fspath(link.root)} for link in links]
     value = {"version": _VERSION, "vault": os.fspath(vault), "links": kept}
-    fresh = path.with_name(f".{path.name}.new")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh.touch(mode=0o600)
-        fresh.write_text(json.dumps(value, indent=1), "utf-8")
-        fresh.replace(path)
+        keep_private(path, value)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error}.") from error
 

@@ -39,7 +39,7 @@ class IndexConfig:
         "URL of a Chroma server that keeps the vectors, in place of a folder; its token comes from "
         "the environment variable VAULTMIND_CHROMA_TOKEN.",
     )
-    exclude: tuple[str, ...] = tune((), "Globs of vault-relative paths that are never indexed.")
+    exclude: tuple[str, ...] = tune((), "Paths that are never indexed, as in a .gitignore.")
     max_file_mb: float = tune(8.0, "Larger files are reported and skipped.", 0.01, 256.0)
     debounce_ms: int = key(150, "Quiet time after a change before it is indexed.", 0, 5000)
     reconcile_minutes: float = key(10.0, "How often the whole vault is checked.", 0.05, 1440.0)

@@ -62,11 +62,11 @@ from vaultmind.vault.transcript import parse_meta, runs
 if TYPE_CHECKING:
     from vaultmind.consolidate.model import Thinker
 
-KEPT = "The active context was changed since, and was left as it is."
+KEPT = "The active context has changed since and was left alone."
 SETTLED = "this session left it once already"
 SECOND_HAND = "only an agent says that the user said it"
 """Why what an agent wrote down adds nothing sensitive by itself."""
-MEANWHILE = "Something changed or was forgotten while it was read: it is read again."
+MEANWHILE = "Something changed or was forgotten meanwhile; it is read again."
 
 
 def known_facts(by: Resources, agent: str) -> list[Fact]:

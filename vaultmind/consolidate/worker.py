@@ -99,7 +99,7 @@ class Consolidation:
                 for agent in () if request.again or dry_run else kept:
                     self._levels(agent, client, done)
             except CutOff:
-                done.notes.append("It was cut off, and is gone on with another time.")
+                done.notes.append("It was interrupted and will continue later.")
         return done
 
     def _waiting(self, agent: str) -> list[Head]:
@@ -243,14 +243,14 @@ class Consolidation:
                 unclear = any(one.reason == "unclear alone" for one in left.dropped)
                 then = UNCLEAR if unclear and left.by == "extractive" else ""
                 marked = self.mark(agent, session, caller, then)
-                why = () if marked else ("It was opened again, and is taken up when it ends.",)
+                why = () if marked else ("It was opened again and will be read when it ends.",)
                 left = replace(left, pending=not marked, notes=(*left.notes, *why))
         except CutOff:
             raise
         except Exception as error:  # one odd session must not stop the others
             known = isinstance(error, (VaultMindError, OSError))
             log.warning("%s of %s was not consolidated", session, agent, exc_info=not known)
-            why = (f"It stays to be done: {error if known else repr(error)}",)
+            why = (f"To be tried again: {error if known else repr(error)}",)
             left = SessionDone(agent, session, pending=True, notes=why)
         done.sessions.append(left)
 
@@ -261,4 +261,4 @@ class Consolidation:
             done.summaries += self._minds()[1].make(agent, caller)
         except (VaultMindError, OSError) as error:
             log.warning("the summaries of %s were not made: %s", agent, error)
-            done.notes.append(f"The summaries of {agent} were not made: {error}")
+            done.notes.append(f"Could not write the summaries of {agent}: {error}")

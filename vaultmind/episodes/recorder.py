@@ -177,7 +177,7 @@ class Episodes:
         """Return an episode that runs on this device. Raises NotFound."""
         one = self.tables.take(self.files, name)
         if one is None or (one.state, one.device) != ("running", self._device):
-            raise NotFound(f"No episode {name} runs.", hint="Start one for the task first.")
+            raise NotFound(f"Episode {name} is not running.", hint="Start one for the task first.")
         return one
 
     def _rewrite(

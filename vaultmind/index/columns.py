@@ -82,6 +82,8 @@ class Where:
     after: str = ""
     """ISO date, inclusive, as is `before`."""
     before: str = ""
+    file: str = ""
+    """The path of the only file that is searched."""
     running: str = ""
     """Path of a session that is left out, from its message `since` on if that is given."""
     since: str = ""
@@ -358,12 +360,6 @@ class Columns:
         found: Floats = self._fine[slots].astype(np.float32) * self._scales[slots][:, None]
         return found
 
-    def embedded(self, path: str) -> Ints:
-        """Return the places of a file's chunks that have a vector."""
-        file = self.files.get(path, -1)
-        slots = np.array(self._slots[file] if file >= 0 else [], dtype=np.int64)
-        return slots[self.has_vector[slots]]
-
     def closeness(self, slots: Ints, vector: Floats) -> Floats:
         """Return the cosine of a vector with those of some chunks."""
         found: Floats = (self._fine[slots].astype(np.float32) @ vector) * self._scales[slots]
@@ -426,6 +422,8 @@ class Columns:
         if where.folder:
             inside = [path.startswith(f"{where.folder}/") for path in self.files]
             found &= np.array(inside, dtype=np.bool_)[rows["file"]]
+        if where.file:
+            found &= rows["file"] == self.files.get(where.file, -1)
         if tag := where.tag.casefold():
             has = [f" {tag} " in tags or f" {tag}/" in tags for tags in self._tags]
             found &= np.array(has, dtype=np.bool_)[rows["file"]]

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -68,11 +67,10 @@ TIME_SHARE = 0.4
 """How much of a question it answers to be of the time that it names."""
 OUT_OF_TIME = 0.7
 """Share of what its other words answer that a hit of another time is worth."""
-MOST_WORDS = 24
-"""Words of a text that a plan looks for in each chunk, the rarest."""
 _PAGE = 24
 _BEHIND_ALL = "9999-12-31"
 WEAK = "Only weak matches: they share little with the question and may not answer it."
+FILTERED = "Nothing passes the filters; without them there are hits."
 ELSEWHERE = "Nothing of that time answers the question: these are of other times, too."
 
 
@@ -221,36 +219,28 @@ def _inside(where: Where, named: NamedTime | None) -> Where | None:
     return replace(where, after=max(where.after, after), before=before or _BEHIND_ALL)
 
 
-class Strong(NamedTuple):
-    """A chunk and how it answers, each by one measure. Measures of two queries do not compare."""
-
-    chunk: Chunk
-    words: float
-    """BM25 as a share of the best chunk's, 0 where no word is in it."""
-    meaning: float
-    """Closeness on the embedder's scale: 0 unrelated, 1 says the same; 0 without a vector."""
-    rank: float
-    """The search ranker's score."""
-    held: Sequence[float]
-    """How much of each telling word of the text it holds, 0 to 1."""
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The candidates of a query that may be shown to whoever asks, as a ranker sees them."""
+    """What a query finds, and the chunks of it that may be shown to whoever asks."""
 
-    query: str
+    found: Candidates
+    rows: list[int]
+    """Of the chunks among the candidates."""
     chunks: tuple[Chunk, ...]
-    features: Floats
-    """A row a candidate, a column a feature by `names`."""
-    names: tuple[str, ...]
-    """Of the features: those of meaning only where there are vectors."""
-    embedder: str
-    """The id of what measured closeness; empty for none."""
+
+    @property
+    def features(self) -> Floats:
+        """Return a row a chunk, a column a feature by the candidates' names."""
+        return self.found.features[self.rows]
+
+    @property
+    def embedder(self) -> str:
+        """Return the id of what measured closeness; empty for none."""
+        return self.found.embedder if "meaning" in self.found.names else ""
 
     def order(self, weights: Floats) -> list[int]:
-        """Return the rows by a linear model, best first, as a search would have them."""
-        exact = self.features[:, self.names.index("exact")]
+        """Return the chunks' places by a linear model, best first, as a search would have them."""
+        exact = self.features[:, self.found.names.index("exact")]
         ties = np.arange(len(self.chunks))
         return list(rank.order_of(self.features @ weights, exact, ties).tolist())
 
@@ -279,6 +269,10 @@ class Search:
         if not words(request.query):
             return SearchResponse((), "no_query", before)
         found, weakness = self._fresh(request, where, caller)
+        bare = replace(request, kinds=(), folder="", tag="", after="", before="")
+        if not found.hits and bare != request:
+            without = where_of(bare, caller, self._outlet)
+            weakness = FILTERED if self._fresh(bare, without, caller)[0].hits else ""
         state = self._state()
         told = " ".join(state.notes)
         if state.phase in ("starting", "indexing"):
@@ -304,6 +298,8 @@ class Search:
         for _ in range(ROUNDS):
             mark = self._database.journal.version
             found, weakness = self._answered(request, where, self._outlet.shown_to(caller))
+            if request.file:
+                return found, weakness
             changed = changed_on_disk(self._database, self._outlet.reader, found.paths)
             _, written = self._database.journal.since(mark)
             changed |= set(found.paths if written is None else written.intersection(found.paths))
@@ -327,7 +323,8 @@ class Search:
             with self._database.read() as connection:
                 return chunks_beside(connection, chunk.id)
 
-        ranked = (found.ranked(*one) for one in self._reading(found, found.good(), shows))
+        rows = found.good() if not request.file else range(len(found.rowids))
+        ranked = (found.ranked(*one) for one in self._reading(found, rows, shows))
         answered = answer(ranked, request, beside, shows)
         if found.outside:
             return answered, ELSEWHERE
@@ -347,37 +344,16 @@ class Search:
 
     # --- chunk by chunk, for what ranks files by it, or trains a ranker -----------------------
 
-    def strongest(self, query: str, caller: Caller, limit: int) -> tuple[list[Strong], list[float]]:
-        """Return the best chunks that may be shown to a caller, best first; no messages.
-
-        And how much each telling word of the query says. What was merely said in passing is asked
-        for by a search.
-        """
-        found = self._found(query, caller)
-        if found is None:
-            return [], []
-        rarest = np.argsort(-found.weights, kind="stable")[:MOST_WORDS]
-        by_words = found.bm25 / (float(found.bm25.max()) or 1.0)
-        said, meant, ranks = (one.tolist() for one in (by_words, found.meaning, found.ranks))
-        held = found.held[:, rarest].tolist()
-        rows = range(len(ranks))[:limit]
-        strong = [
-            Strong(chunk, said[at], meant[at], ranks[at], held[at])
-            for at, chunk in self._reading(found, rows, self._outlet.shown_to(caller))
-            if chunk.kind != "message"
-        ]
-        return strong, found.weights[rarest].tolist()
-
-    def seen(self, query: str, caller: Caller) -> Seen | None:
-        """Return what a query finds, with its features; None where that is nothing."""
-        found = self._found(query, caller)
+    def seen(self, query: str, caller: Caller, limit: int | None = None) -> Seen | None:
+        """Return what a query finds, the first `limit` of it; None where that is nothing."""
+        if not words(query := shortened(query)):
+            return None
+        found = self._finder.find(query, where_of(SearchRequest(query), caller, self._outlet))
         if found is None:
             return None
-        rows = range(len(found.rowids))
-        chunks = dict(self._reading(found, rows, self._outlet.shown_to(caller)))
-        embedder = found.embedder if "meaning" in found.names else ""
-        features = found.features[list(chunks)]
-        return Seen(shortened(query), tuple(chunks.values()), features, found.names, embedder)
+        rows = range(len(found.rowids))[:limit]
+        shown = dict(self._reading(found, rows, self._outlet.shown_to(caller)))
+        return Seen(found, [*shown], tuple(shown.values()))
 
     def sample(self, kind: Kind, count: int, least_letters: int) -> tuple[Chunk, ...]:
         """Return chunks of one kind, of all over the vault: of the same vault the same.
@@ -395,11 +371,6 @@ class Search:
         """Return the model that ranks now, of an embedder by its id, or of none (empty)."""
         return self._finder.registry().choose(embedder)
 
-    def _found(self, query: str, caller: Caller) -> Candidates | None:
-        if not words(query := shortened(query)):
-            return None
-        return self._finder.find(query, where_of(SearchRequest(query), caller, self._outlet))
-
 
 def where_of(request: SearchRequest, caller: Caller, outlet: Outlet) -> Where:
     """Return the filters of a request, and whose memory it is about.
@@ -414,6 +385,7 @@ def where_of(request: SearchRequest, caller: Caller, outlet: Outlet) -> Where:
         agents=None if set(agents) >= set(outlet.paths.agent_names()) else agents,
         kinds=request.kinds,
         folder=request.folder,
+        file=request.file,
         tag=request.tag.strip().lstrip("#").strip("/"),
         after=request.after,
         before=request.before,

@@ -259,7 +259,7 @@ class Models:
                 last = next((one for one in reversed(old.before) if one.kind == kind), None)
                 if last is None:
                     raise NotFound(
-                        f"No change of the {kind}'s models is left to be taken back.",
+                        f"There is no change of the {kind}'s models to take back.",
                         hint="`vaultmind model status` tells what is in use.",
                     )
                 return last.was, [one for one in old.before if one is not last]
@@ -443,7 +443,7 @@ class Learning:
                         job.results += (learn(learner),)
                 except VaultMindError as fault:  # it keeps the other kind from nothing
                     log.warning("the %s was not trained: %s", one, fault)
-                    job.results += (Trained(one, "", f"It could not be trained: {fault}"),)
+                    job.results += (Trained(one, "", f"Training failed: {fault}"),)
         except Cancelled:
             state = "cancelled"
         except Exception as fault:  # whoever asked must see that it failed, and why
@@ -488,7 +488,7 @@ class Learning:
         weights, learnt_on, verdict = tried(learner, seen)
         id, text = new_model(learner, weights, learnt_on, verdict, self._clock())
         self.models.keep(kind, id, text)
-        why = verdict.why if verdict.better or not force else f"Used all the same. {verdict.why}"
+        why = verdict.why if verdict.better or not force else f"Used anyway. {verdict.why}"
         if used := verdict.better or force:
             self.models.activate(id, why="in use after a training", asked=asked)
         return replace(told, id=id, why=why, verdict=verdict, activated=used)

@@ -255,7 +255,7 @@ def lesson_of(judged: Judged, seen: Seen, scenes: Search) -> Case | None:
     right, rows = np.maximum(worth, 0.0), np.arange(len(places))
     strength = float(right.max(initial=0.0))
     if not strength and worth.any():
-        order = seen.order(weights_of(scenes.active(seen.embedder), seen.names))
+        order = seen.order(weights_of(scenes.active(seen.embedder), seen.found.names))
         others = [at for at in order if not worth[at]][:BESIDE_WRONG]
         rows = np.array([*others, *np.flatnonzero(worth)])
         right, strength = (worth == 0).astype(np.float32), -WRONG_WEIGHT * float(worth.min())

@@ -20,7 +20,7 @@ from typing import Any
 
 from vaultmind.errors import BadArgument, NotFound
 from vaultmind.language.words import saying
-from vaultmind.memory.brain import Move
+from vaultmind.memory.brain import Move, message_at
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
@@ -49,7 +49,6 @@ MIN_ID_CHARS = 4
 """Fewer letters of an id name nothing."""
 
 _NAME = re.compile(r"audit-([A-Za-z0-9-]+)\.jsonl")
-_EVIDENCE = re.compile(r".*/([a-z0-9][a-z0-9_-]*)/memory/sessions/([^/#]+)(?:#\^(\S+))?")
 _NAMED = re.compile(r"([a-z0-9][a-z0-9_-]*)[:/]([^#]+)#(\^)?(.+)", re.DOTALL)
 
 
@@ -260,8 +259,8 @@ def refs_of(names: Iterable[str]) -> tuple[MessageRef, ...]:
 
 def ref_of(text: str) -> MessageRef | None:
     """Return what `ref_text` or a line's `evidence` names; None for anything else."""
-    if evidence := _EVIDENCE.fullmatch(text):
-        return MessageRef(*evidence.groups(default=""))
+    if message := message_at(text):
+        return message
     if match := _NAMED.fullmatch(text):
         agent, record, at, name = match.groups()
         return MessageRef(agent, record, name if at else "", "" if at else name)

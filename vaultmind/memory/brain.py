@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from textwrap import dedent
 
-from vaultmind.errors import DamagedMemory
+from vaultmind.errors import UnreadableNote
 from vaultmind.memory.wording import heading, language_of, section_of
 from vaultmind.redact import blank_private, mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
 from vaultmind.vault.files import line_span, newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, short
-from vaultmind.vault.parts import HEADING, MARKER, Bullet, bullets, plain, prose
-from vaultmind.vault.paths import VaultPaths
+from vaultmind.vault.parts import HEADING, MARKER, Bullet, bullets, parts, plain, prose
+from vaultmind.vault.paths import AGENT_NAME, SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
 
 BLOCK_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
@@ -39,7 +39,7 @@ WRITING_WAITS = "Its sound lines are read; nothing is written to it until it is 
 
 PROVENANCE = re.compile(
     r"%%(?:(?P<date>\d{4}-\d{2}-\d{2}) (?P<how>[a-z_]+)"
-    r"(?: \[\[(?P<path>[^\]|#]+)(?:#\^(?P<block>[A-Za-z0-9-]+))?(?:\|[^\]]*)?\]\])?"
+    r"(?: \[\[(?P<link>[^\]|]+)(?:\|[^\]]*)?\]\])?"
     r"(?: “(?P<quote>[^\n]*?)”)?)?"
     r"(?: ?until (?P<until>\d{4}-\d{2}-\d{2}))?%%"
 )
@@ -48,9 +48,10 @@ _ACTS = re.compile(r"(?<=%)(?=%)|(?<=\[)(?=\[)|(?<=\])(?=\])|(?<=<)")
 MOST_QUOTED = 200
 """Characters of a quotation beside a fact."""
 _EVIDENCE = re.compile(
-    r"/(?P<agent>[a-z0-9][a-z0-9_-]{0,39})/memory/sessions/"
-    r"(?P<session>\d{4}-\d{2}-\d{2}_\d{3,6})(?:\.md)?$"
+    rf".*/({AGENT_NAME.pattern})/memory/sessions/({SESSION_ID.pattern})(?:\.md)?"
+    r"(?:#\^([A-Za-z0-9-]+))?"
 )
+_MERGE = re.compile(r"^<{7}(?: .*)?\r?$(?s:.*?)^>{7}(?: .*)?\r?$", re.MULTILINE)
 _BLOCK_IDS = re.compile(r"\^([A-Za-z0-9-]+)")
 _EMPTY_LINE = re.compile(r"\A\r?\n")
 _NEXT_LINE = re.compile(r"\r?\n[^\S\n]*\S")
@@ -136,17 +137,8 @@ def sound_text(text: str) -> tuple[str, str]:
 
     What stands between merge markers is not sound.
     """
-    if not ("<<<<<<<" in text and ">>>>>>>" in text):
-        return text, ""
-    lines, reason = text.split("\n"), ""
-    opened = -1
-    for i, line in enumerate(lines):
-        first = line.split(" ", 1)[0].rstrip("\r")
-        opened = i if first == "<" * 7 else opened
-        if first == ">" * 7 and opened >= 0:
-            lines[opened : i + 1] = (" " * len(one) for one in lines[opened : i + 1])
-            opened, reason = -1, "it holds merge markers (<<<<<<< and >>>>>>>)"
-    return "\n".join(lines), reason
+    sound = _MERGE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    return sound, "it holds merge markers (<<<<<<< and >>>>>>>)" if sound != text else ""
 
 
 def fault(text: str) -> str:
@@ -160,19 +152,13 @@ def own_paragraphs(text: str) -> list[tuple[str, str]]:
 
     Private passages are left out.
     """
-    text = blank_private(text)
-    taken = [(bullet.start, bullet.end) for bullet in bullets(text)]
-    title = ""
-    paragraphs: list[tuple[str, list[str]]] = [(title, [])]
-    for start, _, line in prose(text):
-        heading_line = HEADING.match(line)
-        title = plain(heading_line[1])[0] if heading_line else title
-        fact = any(first <= start < end for first, end in taken)
-        if fact or heading_line or not line.strip():
-            paragraphs.append((title, []))
-        else:
-            paragraphs[-1][1].append(line)
-    return [(title, plain("\n".join(lines))[0]) for title, lines in paragraphs if lines]
+    brain, seen, own = parse_brain(text), blank_private(text), list[tuple[str, str]]()
+    for part in parts(seen):
+        facts = (one.end for one in brain.facts if one.start <= part.start < one.end)
+        said, _ = plain(seen[max(facts, default=part.start) : part.start + len(part.text)])
+        above = (one.title for one in reversed(brain.headings) if one.start < part.start)
+        own += [(next(above, ""), said)] if said else []
+    return own
 
 
 def new_brain(agent: str, language: str) -> str:
@@ -208,7 +194,7 @@ def render_fact(fact: Fact, paths: VaultPaths) -> str:
 def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
     """Return the text with a bullet, and what is nested under it, at the end of its section.
 
-    A missing section gets its heading at the end. Raises DamagedMemory if it is read nowhere.
+    A missing section gets its heading at the end. Raises UnreadableNote if it is read nowhere.
     """
     title = heading(section, parse_brain(text).language or language)
     return add_item(text, bullet, title, lambda one: one.section == section)
@@ -217,20 +203,18 @@ def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
 def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading], bool]) -> str:
     """Return the text with a list item below the heading it belongs to, made where it is missing.
 
-    Where a person's open comment or code would swallow the item there, it stands at the end, below
-    a heading of its own. Raises DamagedMemory where it would be read nowhere.
+    Raises UnreadableNote where a person's open comment or code would swallow it.
     """
     brain = parse_brain(text)
     wanted = len(brain.facts) + len(parse_brain(item).facts)
-    known = next(filter(belongs, brain.headings), None)
-    tries = [_insert(text, _after_section(text, brain, known), item)] if known else []
-    for new in (*tries, _append(text, f"## {title}\n\n{item}")):
-        after = parse_brain(new)
-        if not after.damaged and len(after.facts) == wanted:
-            return new
-    raise DamagedMemory(
-        "The file holds an open comment, code block or private passage that hides every line."
-    )
+    if known := next(filter(belongs, brain.headings), None):
+        new = _insert(text, _after_section(text, brain, known), item)
+    else:
+        new = _append(text, f"## {title}\n\n{item}")
+    after = parse_brain(new)
+    if not after.damaged and len(after.facts) == wanted:
+        return new
+    raise UnreadableNote("The file", "an open comment, code or private passage hides every line")
 
 
 def cut(text: str, start: int, end: int) -> str:
@@ -260,12 +244,16 @@ def _placed(found: tuple[Bullet, ...], i: int, text: str, seen: str) -> PlacedFa
 def _fact(bullet: Bullet) -> Fact:
     match = PROVENANCE.search(bullet.raw)
     said = match.groupdict("") if match else defaultdict[str, str](str)
-    source = _EVIDENCE.search(said["path"])
-    ref = MessageRef(source["agent"], source["session"], said["block"]) if source else None
     return Fact(
-        bullet.text, section_of(bullet.heading), bullet.block, ref, said["date"], said["how"],
-        said["quote"], said["until"],
+        bullet.text, section_of(bullet.heading), bullet.block, message_at(said["link"]),
+        said["date"], said["how"], said["quote"], said["until"],
     )  # fmt: skip
+
+
+def message_at(link: str) -> MessageRef | None:
+    """Return the message that a link to a session leads to, as `VaultPaths.link` writes it."""
+    found = _EVIDENCE.fullmatch(link)
+    return MessageRef(*found.groups(default="")) if found else None
 
 
 def _indent(bullet: Bullet) -> int:
@@ -360,7 +348,7 @@ def apply(text: str, moves: Sequence[Move], *, archive: bool, language: str = "e
     """Return a brain or archive after the moves that concern it.
 
     The first bullet that came stands where the first one that left stood, with its mark and what
-    is nested under it, where both are of one section. Raises DamagedMemory for a text that
+    is nested under it, where both are of one section. Raises UnreadableNote for a text that
     can take nothing.
     """
     own = [move for move in moves if move.archive is archive]

@@ -18,24 +18,9 @@ from typing import Any
 from vaultmind.errors import BadArgument
 from vaultmind.language.secrets import CERTAIN, mask_secrets
 from vaultmind.language.words import tokens
+from vaultmind.memory import brain
 from vaultmind.memory.audit import EDITED, FOUND, UNDOABLE, AuditLine, moment, newest_first
-from vaultmind.memory.brain import (
-    JOINT,
-    PROVENANCE,
-    Brain,
-    Move,
-    PlacedFact,
-    apply,
-    block_ids,
-    coming,
-    damage,
-    find_fact,
-    leaving,
-    new_block,
-    own_paragraphs,
-    parse_brain,
-    render_fact,
-)
+from vaultmind.memory.brain import Brain, Move, PlacedFact, parse_brain
 from vaultmind.memory.contradictions import contradicts
 from vaultmind.memory.forget.hiding import Ref, hidden_words
 from vaultmind.memory.match import Match, find, repeats, same_fact, says
@@ -63,14 +48,6 @@ SLACK = 0.15
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How many tokens a brain may have, and down to how many it shrinks at most."""
-
-    max_tokens: int = 500
-    target_tokens: int = 300
-
-
 Witness = Callable[[], MessageRef | None]
 """Logs the words asked with, when a write is about to be made; returns where they stand."""
 
@@ -85,7 +62,7 @@ class Ask:
     """What names the fact to replace or forget, as it was said and as it is safe to store."""
     paths: VaultPaths
     today: date
-    sizes: Sizes
+    sizes: tuple[int, int]
     rng: random.Random
     language: str = "en"
     """Of new headings."""
@@ -176,9 +153,9 @@ def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
     return safe, kinds
 
 
-def plan(brain: str, archive: str, ask: Ask) -> Step:
+def plan(text: str, archive: str, ask: Ask) -> Step:
     """Return what a write comes to on a brain and its archive as they stand."""
-    return (_forget if ask.write.op == "forget" else _put_fact)(brain, archive, ask)
+    return (_forget if ask.write.op == "forget" else _put_fact)(text, archive, ask)
 
 
 def _put_fact(text: str, archive: str, ask: Ask) -> Step:
@@ -188,15 +165,15 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
     otherwise was true once: it moves to the archive, with the day until which it held. A fact
     stays, and is told of, where something would be lost with it.
     """
-    write, brain, old = ask.write, parse_brain(text), parse_brain(archive)
+    write, now, old = ask.write, parse_brain(text), parse_brain(archive)
     corrects = write.op == "replace" and not inferred(write)
-    places = [one for one in (*brain.facts, *old.facts) if not one.fact.until]
+    places = [one for one in (*now.facts, *old.facts) if not one.fact.until]
     facts = tuple(one.fact for one in places)
     match = _find(facts, ask.words) if write.old else Match()
     meant = [places[at] for at in match.found]
     if corrects and not meant:
         return _missing(facts, match, ask, write.old)
-    same = [one for one in brain.all() if same_fact(one.text, write.text)]
+    same = [one for one in now.all() if same_fact(one.text, write.text)]
     if known := [one.fact for one in meant if one.fact.text == write.text] if corrects else same:
         message = f"Already known: {quoted(known[0].text)} ({ask.path}). Nothing was changed."
         return Step(ask.outcome("unchanged", message, known[0]))
@@ -211,7 +188,7 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
     ]
     leave = [one for one in meant + others if one not in stay]
     gone = tuple(dict.fromkeys(one.fact for one in leave))
-    fact, moves = _exchanged(text, [one for one in leave if one in brain.facts], ask, corrects)
+    fact, moves = _exchanged(text, [one for one in leave if one in now.facts], ask, corrects)
     ours = [one.fact for one in old.facts if is_ours(one, archive, ask.paths)]
     again = [one for one in ours if same_fact(one.text, fact.text)]
     moves += _same_in_archive(old, archive, gone, ended=corrects)
@@ -222,10 +199,8 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
     elif gone:
         message = f"{message[:-1]}, in place of {_all_quoted(gone)}, now in {ask.archive}"
         message += f" (until {fact.written})."
-        taken = block_ids(archive) - {one.block for one in gone}
-        for one in gone:
-            block = one.block or new_block({*taken, *block_ids(text), fact.block}, ask.rng)
-            moves.append(archived(replace(one, block=block, until=fact.written), taken, ask.paths))
+        taken = brain.block_ids(archive) - {one.block for one in gone}
+        moves += [archived(replace(one, until=fact.written), taken, ask) for one in gone]
     if stay:
         kept = _all_quoted(one.fact for one in stay)
         message += f" {kept} says otherwise and stays: correct it too, or forget it."
@@ -240,38 +215,37 @@ def _exchanged(
     write, first = ask.write, places[0].fact if places else Fact("", None)
     in_place = bool(places) and write.section in (None, first.section)
     section = first.section if in_place else write.section or pick(write.text)
-    fact = Fact(
-        write.text, section, (keeps_id and first.block) or new_block(block_ids(text), ask.rng),
-        write.evidence, write.said_on[:10] or ask.today.isoformat(), write.how, write.quote,
-    )  # fmt: skip
-    moves = [leaving(text, one, alone=in_place and one is places[0]) for one in places]
+    block = (keeps_id and first.block) or brain.new_block(brain.block_ids(text), ask.rng)
+    day = write.said_on[:10] or ask.today.isoformat()
+    fact = Fact(write.text, section, block, write.evidence, day, write.how, write.quote)
+    moves = [brain.leaving(text, one, alone=in_place and one is places[0]) for one in places]
     others = (one.fact for one in parse_brain(text).facts if one not in places)
     if not any(same_fact(one.text, fact.text) for one in others):
-        moves.append(coming(fact, ask.paths))
+        moves.append(brain.coming(fact, ask.paths))
     return fact, moves
 
 
 def _forget(text: str, archive: str, ask: Ask) -> Step:
     """Remove the fact that the words mean, and the lines nested under it."""
-    brain, old = parse_brain(text), parse_brain(archive)
-    facts = (*brain.all(), *old.all())
+    now, old = parse_brain(text), parse_brain(archive)
+    facts = (*now.all(), *old.all())
     match = _find(facts, ask.words)
     if not match.found:
         return _missing(facts, match, ask, ask.write.text)
     known = facts[match.found[0]]
-    places = [brain.facts[i] for i in match.found if i < len(brain.facts)]
+    places = [now.facts[i] for i in match.found if i < len(now.facts)]
     if any(one.private for one in places):
         return _not_kept(known, ask)  # half a private passage would be left
-    under = [[p.fact for p in brain.facts if s.start <= p.start < s.tree_end] for s in places]
+    under = [[p.fact for p in now.facts if s.start <= p.start < s.tree_end] for s in places]
     said = texts_of(under[0]) if under else known.text
     gone = tuple(dict.fromkeys([*(facts[i] for i in match.found), *chain.from_iterable(under)]))
     in_archive = _same_in_archive(old, archive, gone, ended=True)
     where = [ask.path] * bool(places) + [ask.archive] * bool(in_archive)
     message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."
-    if any(says(paragraph, known.text) for _, paragraph in own_paragraphs(text)):
+    if any(says(paragraph, known.text) for _, paragraph in brain.own_paragraphs(text)):
         message += f" It also stands in {ask.path} as your own text; edit it there."
     outcome = replace(ask.outcome("written", message, known), before=said, path=where[0])
-    moves = (*(leaving(text, one) for one in places), *in_archive)
+    moves = (*(brain.leaving(text, one) for one in places), *in_archive)
     return Step(outcome, moves, gone)
 
 
@@ -282,7 +256,7 @@ def quoted(text: str) -> str:
 
 def texts_of(facts: Iterable[Fact]) -> str:
     """Return what several facts say, as one change is told."""
-    return JOINT.join(dict.fromkeys(one.text for one in facts))
+    return brain.JOINT.join(dict.fromkeys(one.text for one in facts))
 
 
 def named(fact: Fact) -> str:
@@ -293,7 +267,7 @@ def named(fact: Fact) -> str:
 def _same_in_archive(old: Brain, archive: str, gone: Sequence[Fact], *, ended: bool) -> list[Move]:
     """Return the moves out of the archive of what says one of the facts; ended ones if asked."""
     return [
-        leaving(archive, place, archive=True)
+        brain.leaving(archive, place, archive=True)
         for place in old.facts
         if (ended or not place.fact.until)
         and any(same_fact(place.fact.text, one.text) for one in gone)
@@ -395,7 +369,7 @@ def was_forgotten(write: MemoryWrite, paths: VaultPaths) -> bool:
         line.outcome == "written"
         and not (line.undoes or line.undone_by)
         and said <= line.moment
-        and any(repeats(write.text, one) for one in (line.before, *line.before.split(JOINT)))
+        and any(repeats(write.text, one) for one in (line.before, *line.before.split(brain.JOINT)))
         for line in newest_first(paths, (write.agent,), ("forget",), '"op": "forget"')
     )
 
@@ -425,7 +399,7 @@ def redated(text: str, lines: Iterable[AuditLine], today: str) -> str:
     for block, one in reversed(dated.items()):
         was, now = wrote.get(block), replace(one.fact, text=mask(one.fact.text).text)
         if was and was.text != now.text and replace(was, text=now.text, section=now.section) == now:
-            line = PROVENANCE.sub(f"%%{today} {EDITED}%%", text[one.start : one.end], count=1)
+            line = brain.PROVENANCE.sub(f"%%{today} {EDITED}%%", text[one.start : one.end], count=1)
             text = text[: one.start] + line + text[one.end :]
     return text
 
@@ -439,42 +413,38 @@ def brain_tokens(text: str) -> int:
     return count(_BLANK_LINES.sub("\n\n", BLOCK_AT_END.sub("", COMMENT.sub("", body))).strip())
 
 
-def with_room(step: Step, brain: str, archive: str, ask: Ask) -> Step:
+def with_room(step: Step, text: str, archive: str, ask: Ask) -> Step:
     """Return a step that moves to the archive, too, what would be too much for a brain.
 
     The least important facts go, down to a `SLACK` below the limit, so that the next fact moves
     none again. Only lines that stand exactly as we wrote them move, and not the new one; what only
     a person could shorten stays over the limit, and so does all where the archive is damaged.
     """
-    brain = apply(brain, step.moves, archive=False, language=ask.language)
-    archive = apply(archive, step.moves, archive=True, language=ask.language)
-    limit, size = ask.sizes.max_tokens, brain_tokens(brain)
-    if size <= limit or damage(archive):
+    text = brain.apply(text, step.moves, archive=False, language=ask.language)
+    archive = brain.apply(archive, step.moves, archive=True, language=ask.language)
+    (limit, target), size = ask.sizes, brain_tokens(text)
+    if size <= limit or brain.damage(archive):
         return step
-    goal = limit - round((limit - min(ask.sizes.target_tokens, limit)) * SLACK)
-    new = step.outcome.block
-    ours = [one for one in parse_brain(brain).facts if is_ours(one, brain, ask.paths)]
-    gone: list[PlacedFact] = []
+    goal = limit - round((limit - min(target, limit)) * SLACK)
+    taken, left, came = brain.block_ids(archive), list[Move](), list[Move]()
+    ours = [one for one in parse_brain(text).facts if is_ours(one, text, ask.paths)]
     for one in sorted(ours, key=lambda it: _worth(it.fact)):
-        if size > goal and one.fact.block != new:
-            gone.append(one)
-            size = brain_tokens(apply(brain, [leaving(brain, it) for it in gone], archive=False))
-    gone.sort(key=lambda it: it.start)
-    taken = block_ids(archive)
-    left = [leaving(brain, one) for one in gone]
-    came = [archived(one.fact, taken, ask.paths) for one in gone]
-    said = f" {counted(len(gone), 'older fact')} moved to {ask.archive} to keep the brain small."
-    message = step.outcome.message + said * bool(gone)
-    outcome = replace(step.outcome, message=message, archived=len(gone))
+        if size > goal and one.fact.block != step.outcome.block:
+            left.append(brain.leaving(text, one))
+            came.append(archived(one.fact, taken, ask))
+            size = brain_tokens(brain.apply(text, left, archive=False))
+    said = f" {counted(len(left), 'older fact')} moved to {ask.archive} to keep the brain small."
+    message = step.outcome.message + said * bool(left)
+    outcome = replace(step.outcome, message=message, archived=len(left))
     return replace(step, outcome=outcome, moves=(*step.moves, *left, *came))
 
 
-def archived(fact: Fact, taken: set[str], paths: VaultPaths) -> Move:
+def archived(fact: Fact, taken: set[str], ask: Ask) -> Move:
     """Return the move of a fact into an archive, under an id that is free there."""
-    tries = (fact.block, *(f"{fact.block}{number}" for number in range(2, len(taken) + 3)))
-    fact = replace(fact, block=next(one for one in tries if one not in taken))
-    taken.add(fact.block)
-    return coming(fact, paths, archive=True)
+    is_free = fact.block and fact.block not in taken
+    block = fact.block if is_free else brain.new_block(taken, ask.rng)
+    taken.add(block)
+    return brain.coming(replace(fact, block=block), ask.paths, archive=True)
 
 
 def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
@@ -484,7 +454,7 @@ def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
         return False
     if not (fact.block and (fact.written or fact.until)):
         return False
-    return text[placed.start : placed.end].rstrip("\r") == f"- {render_fact(fact, paths)}"
+    return text[placed.start : placed.end].rstrip("\r") == f"- {brain.render_fact(fact, paths)}"
 
 
 def _worth(fact: Fact) -> tuple[bool, int, str]:
@@ -528,7 +498,7 @@ def take_back(line: AuditLine, text: str, archive: str, ask: Ask) -> Step:
     """Return the step that turns a change round. Raises Conflict where it cannot be done."""
     out = [found for move in line.moves if move.came and (found := _leaves(move, text, archive))]
     back = [replace(move, came=True) for move in line.moves if not move.came]
-    left = apply(text, out, archive=False), apply(archive, out, archive=True)
+    left = brain.apply(text, out, archive=False), brain.apply(archive, out, archive=True)
     standing = [one.text for each in left for one in parse_brain(each).all() if not one.until]
     for move in back:
         if not move.fact.until and any(same_fact(one, move.fact.text) for one in standing):
@@ -549,7 +519,7 @@ def _leaves(move: Move, text: str, archive: str) -> Move | None:
     """
     fact = move.fact
     for in_archive in (move.archive, not move.archive):
-        if placed := find_fact(archive if in_archive else text, fact):
+        if placed := brain.find_fact(archive if in_archive else text, fact):
             if placed.tree_end != placed.end and "\n" not in move.line:
                 raise Conflict(f"Other lines stand under {quoted(fact.text)} now; move them first.")
             return replace(move, came=False, archive=in_archive)

@@ -21,22 +21,13 @@ from pathlib import Path
 
 from vaultmind import errors
 from vaultmind.language.words import content
-from vaultmind.memory import audit, changes
+from vaultmind.memory import audit, brain, changes, rights
 from vaultmind.memory.audit import AuditLine, refs_of
-from vaultmind.memory.brain import (
-    MEND,
-    WRITING_WAITS,
-    apply,
-    damage,
-    masked,
-    new_brain,
-    own_paragraphs,
-)
-from vaultmind.memory.changes import Ask, Sizes, Step, Witness, also, named, quoted, readable
+from vaultmind.memory.changes import Ask, Step, Witness, also, named, quoted, readable
 from vaultmind.memory.forget.erasing import ERASABLES, Erasable, Erasing
 from vaultmind.memory.forget.hiding import Hiding, RecordKind, Ref
 from vaultmind.memory.match import is_specific, mentions
-from vaultmind.memory.rights import AUTO, VERDICTS, Authority, Decision, inferred, touches
+from vaultmind.memory.rights import Authority, Decision, inferred, only_person
 from vaultmind.memory.suggestions import Queue
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
@@ -86,8 +77,8 @@ class GateSettings:
     """Where block ids come from."""
     caution: bool = False
     """Whether an agent's sensitive facts wait for the person."""
-    sizes: Sizes = field(default_factory=Sizes)
-    """How big a brain may be."""
+    sizes: tuple[int, int] = (500, 300)
+    """How many tokens a brain may have, and down to how many it shrinks at most."""
     erasables: tuple[Erasable, ...] = ERASABLES
     """The kinds of record that an erasure reaches."""
     state_dir: Path | None = None
@@ -159,11 +150,11 @@ class Gate:
         if refused := self._refused(ask):
             return refused
 
-        def step_of(brain: str, archive: str) -> Step:
-            step = self._planned(brain, archive, ask)
+        def step_of(text: str, archive: str) -> Step:
+            step = self._planned(text, archive, ask)
             if ask.write.op == "forget":
                 if step.unsaid and not inferred(ask.write):
-                    step = self._unsaid(brain, ask, step)
+                    step = self._unsaid(text, ask, step)
                 elif step.written:
                     step = replace(step, hidden=self._saying(ask.write, step.gone))
                 if step.written:
@@ -171,15 +162,15 @@ class Gate:
                 return step
             if step.written and ask.witness:
                 ask.log()
-                step = changes.plan(brain, archive, ask)
-            makes_room = step.written and self._authority.level(ask.write.agent) >= AUTO
-            return changes.with_room(step, brain, archive, ask) if makes_room else step
+                step = changes.plan(text, archive, ask)
+            makes_room = step.written and self._authority.level(ask.write.agent) >= rights.AUTO
+            return changes.with_room(step, text, archive, ask) if makes_room else step
 
         return self._change(ask, step_of)
 
-    def _planned(self, brain: str, archive: str, ask: Ask) -> Step:
+    def _planned(self, text: str, archive: str, ask: Ask) -> Step:
         """Return what a write comes to on two texts, held where the caller may not make it."""
-        step = changes.plan(brain, archive, ask)
+        step = changes.plan(text, archive, ask)
         return self._judged(ask.write, step) if step.written else step
 
     def _change(self, ask: Ask, step_of: Callable[[str, str], Step]) -> Step:
@@ -192,16 +183,16 @@ class Gate:
         whose, line = ask.write.agent, self.audit.line(ask.write.caller, ask.write.agent, "", "")
 
         def archived(file: FileText | None) -> str:
-            text = _sound(ask.archive, file, f"# {whose.capitalize()} - Archive\n")
-            return apply(text, step.moves, archive=True, language=ask.language)
+            text = _sound(file, f"# {whose.capitalize()} - Archive\n")
+            return brain.apply(text, step.moves, archive=True, language=ask.language)
 
         def change(file: FileText | None) -> str | None:
             nonlocal step
-            text = _sound(ask.path, file, new_brain(whose, ask.language))
+            text = _sound(file, brain.new_brain(whose, ask.language))
             step = step_of(text, self.text(ask.archive))
             if not step.written:
                 return None
-            new = apply(text, step.moves, archive=False, language=ask.language)
+            new = brain.apply(text, step.moves, archive=False, language=ask.language)
             self.audit.write(self._line(line, ask.write, step))
             hid.extend(self.hiding.hide(step.hidden))
             if any(move.archive for move in step.moves):
@@ -216,10 +207,7 @@ class Gate:
                 why = mask(f"it failed: {error}").text
                 failed = self._line(line, ask.write, step)
                 self.audit.write(replace(failed, outcome="unchanged", reason=why, hidden=()))
-            if not isinstance(error, errors.UnreadableNote):
-                raise
-            told = f"Not written: {error.path} is damaged: {error.reason}. {WRITING_WAITS}"
-            raise errors.BrokenMemory(told, hint=MEND) from error
+            raise
         said = "did" if step.unsaid else "said it"
         outcome = changes.with_hidden(step.outcome, hid, said)
         if number := len(self.hiding.show(step.shown)):
@@ -261,8 +249,8 @@ class Gate:
         """
         scopes = {step.outcome.section or "brain", *(one.section or "brain" for one in step.gone)}
         decisions = [self._decide(write, scope) for scope in scopes]
-        decision = min(decisions, key=lambda one: VERDICTS.index(one.verdict))
-        doubt = (touches(write) if self.settings.caution else "") or write.hold
+        decision = min(decisions, key=lambda one: rights.VERDICTS.index(one.verdict))
+        doubt = (rights.touches(write) if self.settings.caution else "") or write.hold
         if inferred(write) and decision.verdict != "deny":
             newer = next((one for one in step.gone if changes.is_older(write, one)), None)
             typed = next((one for one in step.gone if one.how in ("", audit.EDITED)), None)
@@ -306,8 +294,7 @@ class Gate:
     def tell(self, write: MemoryWrite, step: Step, came_to: str = "") -> None:
         """Tell the audit what became of a write that changed no file; it makes no folder."""
         home = write.agent if write.agent in self.paths.agent_names() else write.caller.agent
-        line = self.audit.line(write.caller, write.agent, write.op, "")
-        line = self._line(line, write, step)
+        line = self._line(self.audit.line(write.caller, write.agent, "", ""), write, step)
         self.audit.write(replace(line, outcome=came_to or line.outcome), home)
 
     def _line(self, begun: AuditLine, write: MemoryWrite, step: Step) -> AuditLine:
@@ -333,7 +320,7 @@ class Gate:
             block=outcome.block,
             how=write.how if write.how in audit.FOUND else "",
             undoes=step.undoes,
-            moves=masked(step.moves) if step.written else (),
+            moves=brain.masked(step.moves) if step.written else (),
             hidden=tuple(map(audit.ref_text, step.hidden)),
             shown=tuple(map(audit.ref_text, step.shown)),
         )
@@ -365,8 +352,7 @@ class Gate:
 
         Raises NotAllowed for an agent, NotFound and BadArgument as `audit.find_line` does.
         """
-        if caller.kind != "person":
-            raise errors.NotAllowed("Not allowed: only the person undoes. Nothing was changed.")
+        only_person(caller, "undo a change")
         with self._locks[agent]:
             line = audit.find_line(self.paths, (agent,), line_id)
             try:
@@ -404,24 +390,19 @@ class Gate:
 
     # --- hiding ---------------------------------------------------------------------------
 
-    def hide(self, agent: str, refs: Iterable[MessageRef], caller: Caller) -> int:
+    def hide(
+        self, agent: str, refs: Iterable[MessageRef], caller: Caller, *, asked: bool = False
+    ) -> int:
         """Hide messages from every recall; return how many were not hidden before.
 
-        Raises NotAllowed for an agent that may not forget by itself.
+        `asked`: they are words of a request to forget, which anybody may hide, also in the middle
+        of a write to another agent's memory: no agent's lock is taken. Raises NotAllowed for
+        others of an agent that may not forget by itself.
         """
         decision = self._authority.decide(caller, agent, "forget", "brain")
-        if decision.verdict != "allow":
+        if decision.verdict != "allow" and not asked:
             raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
-        return self._hide(agent, tuple(refs), caller)
-
-    def hide_request(self, ref: MessageRef, caller: Caller) -> None:
-        """Hide the words of a request to forget, which say what was forgotten once more.
-
-        Called in the middle of a write, maybe to another agent's memory: no agent's lock is taken.
-        """
-        self._hide(ref.agent, (ref,), caller)
-
-    def _hide(self, agent: str, refs: Sequence[MessageRef], caller: Caller) -> int:
+        refs = tuple(refs)
         hidden = self.hiding.hide(refs)
         if hidden:
             names, reason = tuple(map(audit.ref_text, refs)), counted(len(refs), "message")
@@ -439,7 +420,7 @@ class Gate:
         person = write.caller.kind == "person"
         return tuple(one for one in found if person or one.agent == write.agent)
 
-    def _unsaid(self, brain: str, ask: Ask, step: Step) -> Step:
+    def _unsaid(self, text: str, ask: Ask, step: Step) -> Step:
         """Hide the messages that say what no fact says, or tell what to do about it."""
         words = [one for one in dict.fromkeys(ask.words) if is_specific(one)]
         judged = self._judged(ask.write, step)
@@ -453,7 +434,7 @@ class Gate:
             outcome = replace(outcome, message="No fact said it;")
         elif not words:
             outcome = also(outcome, "To hide messages about it, give a longer quote.")
-        if any(mentions(paragraph, ask.write.text) for _, paragraph in own_paragraphs(brain)):
+        if any(mentions(paragraph, ask.write.text) for _, paragraph in brain.own_paragraphs(text)):
             outcome = also(outcome, f"It stands in {ask.path} as your own text; edit it there.")
         return replace(step, outcome=outcome, hidden=hides)
 
@@ -468,7 +449,7 @@ class Gate:
                 self._noticed[agent] = self.reader.stat(path)
 
     def _redated(self, agent: str, file: FileText | None) -> str | None:
-        if file is None or damage(file.text):
+        if file is None or brain.damage(file.text):
             return None
         lines = audit.newest_first(self.paths, (agent,), audit.FACT_OPS, holding='"moves"')
         return changes.redated(file.text, lines, self.clock().date().isoformat())
@@ -515,7 +496,12 @@ class Gate:
         return True
 
     def edit(self, relative: str, change: Change) -> FileText | None:
-        return self._writer.edit(relative, change, TRIES)
+        """Change a file that a person writes in, too. Raises BrokenMemory for a damaged one."""
+        try:
+            return self._writer.edit(relative, change, TRIES)
+        except errors.UnreadableNote as error:
+            told = f"Not written: {relative} is damaged: {error.reason}. {brain.WRITING_WAITS}"
+            raise errors.BrokenMemory(told, hint=brain.MEND) from error
 
     def told(self, caller: Caller, agent: str, op: str, path: str, reason: str) -> None:
         """Tell an agent's audit that a file was changed, without its text; nobody's tells none."""
@@ -526,7 +512,7 @@ class Gate:
         self, relative: str, change: Change, caller: Caller, reason: str
     ) -> FileText | None:
         """Change a record, and tell the audit where it was changed."""
-        written = self.edit(relative, change)
+        written = self._writer.edit(relative, change, TRIES)
         if written is not None:
             self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
         return written
@@ -561,8 +547,8 @@ class Gate:
                 log.warning("%s was written and not indexed: %s", outcome.path, error)
 
 
-def _sound(path: str, file: FileText | None, new: str) -> str:
+def _sound(file: FileText | None, new: str) -> str:
     """Return a file's text, `new` where there is none. Raises UnreadableNote for a damaged one."""
-    if file and (reason := damage(file.text)):
-        raise errors.UnreadableNote(path, reason)
+    if file and (reason := brain.damage(file.text)):
+        raise errors.UnreadableNote(file.path, reason)
     return file.text if file else new

@@ -37,10 +37,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from vaultmind.errors import BadArgument, VaultMindError, WriteFailed
+from vaultmind.errors import BadArgument, NotAllowed, VaultMindError, WriteFailed
 from vaultmind.language.secrets import sensitive
 from vaultmind.memory.audit import FOUND
-from vaultmind.tables import adapter
+from vaultmind.tables import adapter, keep_private
 from vaultmind.types import SECTIONS, Caller, MemoryWrite
 from vaultmind.vault.files import FileStat, VaultReader, stat_of
 from vaultmind.vault.paths import AGENT_NAME
@@ -288,7 +288,7 @@ class Authority:
     def allow(self, agent: str, seen: str, caller: Caller) -> Rights:
         """Let an agent have what its identity asks for, which the person has just seen.
 
-        `seen` is the `mark_of` that. Raises BadArgument for every caller but the person, for a
+        `seen` is the `mark_of` that. Raises NotAllowed for all but the person, BadArgument for a
         broken identity, and where it asks for something else by now.
         """
         asked = self.identity(agent)
@@ -297,7 +297,7 @@ class Authority:
             error = BadArgument("seen", seen, f"the mark of what {name} asks for now")
             error.hint = "It has changed since it was shown. Nothing was allowed: look again."
             raise error
-        _check_person(caller)
+        only_person(caller, "allow anything")
         if asked.faults:
             raise BadArgument("identity", "; ".join(asked.faults), "a sound front matter")
         self._keep(agent, asked.rights)
@@ -306,9 +306,9 @@ class Authority:
     def begin(self, agent: str, caller: Caller) -> None:
         """Drop what is known of an agent, for a new one of that name: the default holds.
 
-        Raises BadArgument for every caller but the person.
+        Raises NotAllowed for every caller but the person.
         """
-        _check_person(caller)
+        only_person(caller, "allow anything")
         self._keep(agent, None)
 
     def level(self, agent: str) -> int:
@@ -368,16 +368,13 @@ class Authority:
     def _save(self, agents: dict[str, Rights]) -> None:
         kept = {name: _to_json(one) for name, one in sorted(agents.items())}
         try:
-            fresh = self._file.with_name(f".{self._file.name}.new")
-            fresh.parent.mkdir(parents=True, exist_ok=True)
-            fresh.touch(mode=0o600)
-            fresh.write_text(json.dumps({"version": 2, "agents": kept}, indent=1), "utf-8")
-            fresh.replace(self._file)
+            keep_private(self._file, {"version": 2, "agents": kept})
         except OSError as error:
             raise WriteFailed(f"{self._file} could not be written: {error}.") from error
         self._known, self._stamp, self._fault = agents, stat_of(self._file.stat()), ""
 
 
-def _check_person(caller: Caller) -> None:
+def only_person(caller: Caller, what: str) -> None:
+    """Raise NotAllowed for every caller but the person."""
     if caller.kind != "person":
-        raise BadArgument("caller", caller.name, "the person, at the command line")
+        raise NotAllowed(f"{caller.name} may not {what}: only the person may. Nothing was changed.")

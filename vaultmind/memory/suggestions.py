@@ -21,6 +21,7 @@ import random
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
@@ -30,11 +31,12 @@ from vaultmind.language.words import saying
 from vaultmind.memory.audit import FOUND, newest_first
 from vaultmind.memory.brain import PlacedFact, add_item, block_ids, cut, new_block, parse_brain
 from vaultmind.memory.changes import Ask, Step, quoted
+from vaultmind.memory.rights import only_person
 from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
-from vaultmind.vault.files import FileText, newline_of, with_newlines
+from vaultmind.vault.files import newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.parts import MARKER, plain
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths
@@ -152,7 +154,7 @@ def new_id(text: str, rng: random.Random) -> str:
 def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> str:
     """Return the text with a suggestion at the end of those that wait.
 
-    Raises DamagedMemory where a person's open comment or code would hide it.
+    Raises UnreadableNote where a person's open comment or code would hide it.
     """
     write, ref, language = one.write, one.write.evidence, _language_in(text, language)
     says = partial(_word, language)
@@ -175,10 +177,7 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
     item = "\n".join((task, *(f"    - {line}" for line in below)))
     heads = [_word(code, "waiting") for code in LANGUAGES]
     start = text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + begun(language)
-    new = add_item(start, item, says("waiting"), lambda it: it.title in heads)
-    if len(parse(new)) != len(parse(text)) + 1:
-        raise errors.DamagedMemory("An open comment or code block hides every line.")
-    return new
+    return add_item(start, item, says("waiting"), lambda it: it.title in heads)
 
 
 def remove(text: str, one: Suggestion) -> str:
@@ -224,9 +223,8 @@ class Queue:
     def put(self, write: MemoryWrite, ask: Ask) -> Put:
         """Make a suggestion of a write whose texts are safe to store, unless it was made before.
 
-        Where it is new, the words asked with are logged as its evidence. Raises DamagedMemory,
-        which names the file, where nothing can be added to it; WriteConflict and WriteFailed when
-        nothing was written.
+        Where it is new, the words asked with are logged as its evidence. Raises BrokenMemory where
+        nothing can be added to the file; WriteConflict and WriteFailed when nothing was written.
         """
         time, rejected = self._gate.clock().isoformat(timespec="seconds"), self._rejected(write)
         put: Put = ("new", "")
@@ -255,7 +253,9 @@ class Queue:
 
     def listed(self) -> tuple[Suggestion, ...]:
         """Return every suggestion in order. Raises UnreadableNote for a file that is no text."""
-        return parse(self._text())
+        with suppress(errors.NotFound):
+            return parse(self._gate.reader.read(self._paths.suggestions).text)
+        return ()
 
     def waiting(self, agent: str = "") -> int:
         """Return how many wait for the person: for one agent's memory, or for anybody's.
@@ -277,39 +277,32 @@ class Queue:
     def settle(self) -> tuple[Outcome, ...]:
         """Act on what stands ticked or rejected in the file.
 
-        What fails for a passing reason stays due. Raises DamagedMemory and UnreadableNote for a
-        file that cannot be used, WriteConflict and WriteFailed when it could not be changed.
+        What fails for a passing reason stays due. Raises BrokenMemory for a file that cannot be
+        used, WriteConflict and WriteFailed when it could not be changed.
         """
         done = list[Outcome]()
         with self._lock:
             for one in self.due():
                 try:
-                    done.append(self._settled(one))
+                    outcome = self._answered(one, one.state == "accepted", OBSIDIAN)
                 except (errors.WriteConflict, errors.WriteFailed) as error:
                     log.warning("a suggestion stays due: %s", error)
+                    continue
+                except errors.VaultMindError as error:
+                    outcome = Outcome("not_found", one.write.agent, message=str(error))
+                done.append(outcome)
+                if outcome.outcome not in _DONE:
+                    why = outcome.reason or outcome.message
+                    self._changed(one, partial(tell, reason=why))
         return tuple(done)
-
-    def _settled(self, one: Suggestion) -> Outcome:
-        """Act on one that is due; where it cannot be written, say so in the file."""
-        try:
-            outcome = self._answered(one, one.state == "accepted", OBSIDIAN)
-        except (errors.WriteConflict, errors.WriteFailed):
-            raise
-        except errors.VaultMindError as error:
-            outcome = Outcome("not_found", one.write.agent, message=str(error), reason=str(error))
-        if outcome.outcome not in _DONE:
-            why = outcome.reason or outcome.message
-            self._changed(one, lambda text, found: tell(text, found, why))
-        return outcome
 
     def answer(self, suggestion_id: str, accept: bool, caller: Caller) -> Outcome:
         """Accept or reject one suggestion in the person's name.
 
-        Raises BadArgument for every caller but the person, NotFound for an id that does not
+        Raises NotAllowed for every caller but the person, NotFound for an id that does not
         wait; what `gate.write` raises, with the suggestion left as it was.
         """
-        if caller.kind != "person":
-            raise errors.BadArgument("caller", caller.name, "the person: agents approve nothing")
+        only_person(caller, "approve anything")
         with self._lock:
             wanted = f"s-{suggestion_id.strip().removeprefix('^').lower().removeprefix('s-')}"
             found = next((one for one in self.listed() if one.id == wanted), None)
@@ -345,7 +338,7 @@ class Queue:
     def _changed(self, expected: Suggestion, new: Callable[[str, Suggestion], str]) -> bool:
         """Change a suggestion in the file; False where it does not stand there as expected.
 
-        Somebody changed it meanwhile then, and it is left. Raises DamagedMemory.
+        Somebody changed it meanwhile then, and it is left. Raises BrokenMemory.
         """
         found: list[Suggestion | None] = [None]
 
@@ -357,21 +350,4 @@ class Queue:
         return found[-1] is not None
 
     def _change(self, change: Callable[[str], str | None]) -> None:
-        def changed(file: FileText | None) -> str | None:
-            return change(file.text if file else "")
-
-        path = self._paths.suggestions
-        try:
-            self._gate.edit(path, changed)
-        except (errors.DamagedMemory, errors.UnreadableNote) as error:
-            reason = error.reason if isinstance(error, errors.UnreadableNote) else error.message
-            raise errors.DamagedMemory(
-                f"{path} cannot be used: {reason}",
-                hint="Nothing was changed. Repair the file or rename it; a new one will be made.",
-            ) from error
-
-    def _text(self) -> str:
-        try:
-            return self._gate.reader.read(self._paths.suggestions).text
-        except errors.NotFound:
-            return ""
+        self._gate.edit(self._paths.suggestions, lambda file: change(file.text if file else ""))

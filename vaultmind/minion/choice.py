@@ -108,11 +108,11 @@ class Minion:
         """Raise MinionFailed where a model may not work any more today; count a command's call."""
         most, worked = self._config.daily_seconds, spent(self._folder, self._today())
         if _BOUND.get() and 0 < most <= worked:
-            told = f"Models have worked {worked:.0f} s today, as long as they may"
+            told = f"Models have used up their {worked:.0f} s for today"
             raise MinionFailed(SPENT, f"{told} (minion.daily_seconds).")
         if name == COMMAND:
             if spent(self._folder, self._today(), "calls") >= self._config.calls_per_day:
-                told = "The command was called as often as it may today (minion.calls_per_day)."
+                told = "The command has used up its calls for today (minion.calls_per_day)."
                 raise MinionFailed(SPENT, told)
             spend(self._folder, self._today(), 1, "calls")
 

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from vaultmind.tables import keep_private
+
 FILE = "minion.json"
 _lock = threading.Lock()
 log = logging.getLogger(__name__)
@@ -55,14 +57,10 @@ def _load(folder: Path) -> dict[str, Any]:
 
 
 def _update(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    new = folder / f".{FILE}.new"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _lock:
             held = _load(folder)
             change(held)
-            new.write_text(json.dumps(held, indent=1), "utf-8")
-            new.chmod(0o600)
-            new.replace(folder / FILE)
+            keep_private(folder / FILE, held)
     except OSError as error:
         log.warning("%s could not be written: %s", folder / FILE, error)

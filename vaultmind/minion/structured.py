@@ -31,7 +31,7 @@ def ask_json(generator: Generator, prompt: Prompt) -> Any:  # noqa: ANN401
     """
     value, wrong = _read(generator.generate(prompt).text, prompt)
     if wrong:
-        told = f"The model {generator.id} gave no answer that can be used: {'; '.join(wrong)}."
+        told = f"The model {generator.id} gave no usable answer: {'; '.join(wrong)}."
         raise MinionFailed("nonsense", told)
     return value
 

@@ -11,18 +11,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmind.errors import IndexUnavailable
+from vaultmind.index.rank import covered_by
 from vaultmind.index.words import BY_LANGUAGE, fold
 from vaultmind.planner.graph import folder_of, stems_of
 from vaultmind.planner.task import risk_of_path
 from vaultmind.planner.types import FileRecord, Piece, PlanRequest, TaskKind, Understood
-from vaultmind.types import Caller, Reason
+from vaultmind.types import Caller, Chunk, Reason
 from vaultmind.vault.files import FileStat
 
 if TYPE_CHECKING:
-    from vaultmind.index.search import Strong
     from vaultmind.planner.source import Source
 
 FOUND_CHUNKS, MOST_SPOTS = 200, 5
@@ -227,42 +228,43 @@ def _searched(asked: Asked) -> dict[str, Candidate]:
     None while the index cannot be read: its state says so in the plan's notes.
     """
     try:
-        strong, weights = asked.source.index.raw.strongest(asked.said, asked.caller, FOUND_CHUNKS)
+        seen = asked.source.index.raw.seen(asked.said, asked.caller, FOUND_CHUNKS)
     except IndexUnavailable:
         return {}
-    by_file: defaultdict[str, list[Strong]] = defaultdict(list)
-    for one in strong:
-        by_file[one.chunk.path].append(one)
-    total = math.fsum(weights) or 1.0
-    ranks = [one.rank for one in strong]
-    low, width = min(ranks, default=0.0), max(ranks, default=0.0) - min(ranks, default=0.0)
+    by_file: defaultdict[str, dict[int, Chunk]] = defaultdict(dict)
+    for row, chunk in zip(seen.rows, seen.chunks, strict=True) if seen else ():
+        if chunk.kind != "message":  # what was said in passing is asked for by a search
+            by_file[chunk.path][row] = chunk
+    if seen is None or not by_file:
+        return {}
+    answers = seen.found
+    words = answers.bm25 / (answers.bm25.max() or 1.0)
+    ranks = answers.ranks[[row for each in by_file.values() for row in each]]
+    low, width = ranks.min(), float(ranks.max() - ranks.min()) or 1.0
 
-    def covered(held: Iterable[float]) -> float:
-        """Return the share of the telling words that are held."""
-        return math.fsum(a * b for a, b in zip(weights, held, strict=False)) / total
-
-    def faded(each: Sequence[Strong]) -> float:
+    def faded(rows: Iterable[int]) -> float:
         """Return a sum of its words' shares in which each next best counts less."""
-        shares = sorted((one.words for one in each), reverse=True)[:MOST_SPOTS]
+        shares = sorted(words[[*rows]].tolist(), reverse=True)[:MOST_SPOTS]
         return math.fsum(value * FADING**at for at, value in enumerate(shares))
 
-    most = max(map(faded, by_file.values()), default=0.0) or 1.0
+    most = max(map(faded, by_file.values())) or 1.0
     found = {}
     for path, each in by_file.items():
-        held = [max(shares) for shares in zip(*(it.held for it in each), strict=False)]
+        rows = [*each]
+        held = answers.held[rows]
         signals = {
-            "words": max(one.words for one in each),
-            "words_sum": faded(each) / most,
-            "coverage": covered(held),
-            "meaning": max(one.meaning for one in each),
-            "rank": max((one.rank - low) / (width or 1.0) for one in each),
+            "words": words[rows].max(),
+            "words_sum": faded(rows) / most,
+            "coverage": covered_by(held.max(axis=0, keepdims=True), answers.weights)[0],
+            "meaning": answers.meaning[rows].max(),
+            "rank": (answers.ranks[rows].max() - low) / width,
         }
+        scores = (words[rows] + answers.meaning[rows] + covered_by(held, answers.weights)) / 3
         spots = tuple(
-            Spot(it.chunk.start, it.chunk.end, it.chunk.anchor, score)
-            for it in each[:MOST_SPOTS]
-            for score in [(it.words + it.meaning + covered(it.held)) / 3]
+            Spot(chunk.start, chunk.end, chunk.anchor, float(score))
+            for chunk, score in islice(zip(each.values(), scores, strict=True), MOST_SPOTS)
         )
-        found[path] = Candidate(path, signals, spots)
+        found[path] = Candidate(path, {name: float(it) for name, it in signals.items()}, spots)
     return found
 
 

@@ -151,7 +151,7 @@ def explore(
     if is_indexing := state.phase in ("starting", "indexing"):
         notes.append(f"Still indexing: {state.indexed:,} of {counted(state.files, 'file')}.")
     if not is_sure:
-        notes.append("The source is changing. Ask again.")
+        notes.append("The source is changing; ask again.")
     lacks = Counter(one.fault for one in sight.records.values() if "grammar" in one.fault)
     notes += [f"{counted(count, 'file')} of code as text only: {fault}."
               for fault, count in lacks.most_common(3)]  # fmt: skip
@@ -199,11 +199,11 @@ def _map(sight: Sight, caps: Caps) -> Iterator[Section]:
     yield "", folders, caps.lists, folder
     begin = sorted((one for one in sight.order if one.entry), key=lambda it: it.path.count("/"))
     some = begin[: caps.lists]
-    yield "Begin with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
+    yield "Start with:", some, len(some), lambda one: ([f"- {_titled(one)}"], [one.path])
     changed = [path for path, _ in _most(sight.changes) if path in sight.records]
     lately = sorted(sight.records, key=lambda it: (-sight.source.changed_at(it), it))
     some_hot = (changed or lately)[: caps.lists // 2]
-    yield "Where work goes on:", some_hot, len(some_hot), hot
+    yield "Current work:", some_hot, len(some_hot), hot
 
 
 def _index(sight: Sight, caps: Caps) -> Iterator[Section]:

@@ -59,9 +59,9 @@ LINE_GAIN, OUTLINE_GAIN, SPOT_GAIN, WHOLE_GAIN = 0.55, 0.7, 0.82, 1.0
 MOST_DROPPED, REASONS, MOST_WORDS = 12, 3, 3
 """Files that are told to be left out; reasons of a file; words of the task in one of them."""
 NO_ROOM = "no room left in the token budget"
-TOO_LITTLE, TOO_FAR = "low utility per token", "ranked too low"
-CHANGED = "changed while it was being planned"
-GONE = "it is empty, or cannot be read any more"
+TOO_LITTLE, TOO_FAR = "low value per token", "ranked too low"
+CHANGED = "changed during planning"
+GONE = "empty or no longer readable"
 _ALIKE = {
     "words_sum": "words", "coverage": "words", "rank": "words", "scope": "path",
     "defined": "definitions", "causal": "f_affinity_score", "tested": "test",
@@ -356,10 +356,10 @@ def decide(
     states = {piece.freshness for piece in pieces}
     about = asked.understood
     why = f"{about.predicted} ({about.confidence:.0%} sure, {about.risk} risk)"
-    trace = [f"Taken for {why}: {'; '.join(about.reasons)}."]
+    trace = [f"Understood as {why}: {'; '.join(about.reasons)}."]
     for path, piece in shown.items():
         parts = "+".join(dict.fromkeys(it.layer for it in pieces if it.path == path))
-        why = ", ".join(map(str, piece.reasons)) or "the best that is left"
+        why = ", ".join(map(str, piece.reasons)) or "best of the rest"
         trace.append(f"{path if path.isprintable() else one_line(path)} ({parts}): {why}")
     layers = tuple(sorted({piece.layer for piece in pieces}))
     return Plan(
@@ -407,7 +407,7 @@ def named_reasons(one: Candidate, task: str, told: Mapping[str, float]) -> tuple
         held = {stem for text in texts.get(reason.family, ()) for stem in stems_of(text)}
         best = sorted(held & written.keys(), key=lambda stem: (-told.get(stem, 0.0), stem))
         words = " ".join([*dict.fromkeys(written[stem] for stem in best)][:MOST_WORDS])
-        about = "words of the task" if reason.family == "words" else reason.words
+        about = "matches words" if reason.family == "words" else reason.words
         return replace(reason, words=[*because, f"{about}: {words}" if words else about][0])
 
     ordered = sorted(joined.values(), key=lambda each: _LAST.get(each.family, 0))

@@ -64,9 +64,9 @@ LITTLE = 0.3
 SAME = 0.75
 """How near in meaning a file is for that alone to do."""
 MOST_MISSING = 2
-NOTHING = "No word of the task stands in this source: nothing is shown."
-FEW = "Hardly a word of the task stands in this source: what is shown may not be about it."
-READING = "Still being read: names, links and history may be missing."
+NOTHING = "This source has no word of the task, so nothing is shown."
+FEW = "This source has few words of the task; what is shown may be off topic."
+READING = "Still reading this source: names, links and history may be incomplete."
 log = logging.getLogger(__name__)
 Answer = tuple[tuple[int, ...], str]
 """The scores and the model's id; without scores, in words why there are none."""
@@ -110,13 +110,13 @@ class Reranker:
         scores, said = self._ask(_question(request, best, language), seconds)
         if len(set(scores)) > 1:
             return Reranked(tuple(one / BEST for one in scores), "used", said)
-        why = f"The model {said} told the candidates not apart." if scores else said
+        why = f"The model {said} could not tell the candidates apart." if scores else said
         return Reranked((), "fallback", said if scores else "", f"{why} The first ranking stands.")
 
     def _ask(self, prompt: Prompt, seconds: float) -> Answer:
         minion, answers = self._minion, list[Answer]()
         if minion is None or not minion.chain("rerank"):
-            return (), "No model is configured to rank (minion.rerank, minion.model)."
+            return (), "No model is configured for ranking (minion.rerank, minion.model)."
         if seconds < LEAST_SECONDS:
             return (), "No time was left for the model (latency_budget_ms)."
 
@@ -131,7 +131,7 @@ class Reranker:
 
         with self._lock:
             if self._work.is_alive():
-                return (), "The model is still at work for an earlier plan."
+                return (), "The model is still busy with an earlier plan."
             self._work = thread = threading.Thread(target=work, daemon=True)
             thread.start()
         thread.join(seconds)
@@ -288,7 +288,7 @@ def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> I
     """Yield what a plan lacks."""
     state, source = asked.source.index.state(), asked.source
     if state.phase in ("starting", "indexing"):
-        yield f"Still indexing: {state.indexed} of {state.files} files are known."
+        yield f"Still indexing: {state.indexed} of {state.files} files."
         return
     yield from state.notes
     if is_partial := status == "partial" and not source.settled:
@@ -300,7 +300,7 @@ def notes_of(asked: Asked, status: CacheStatus, found: Sequence[Candidate]) -> I
         )
     if not is_partial:
         for path in missing_of(asked)[:MOST_MISSING]:
-            yield f"No {path} is known in this source."
+            yield f"This source has no {path}."
         if is_little(found):
             yield FEW if found else NOTHING
 

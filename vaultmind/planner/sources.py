@@ -152,7 +152,7 @@ class Sources:
             return (*states, SourceState("?", "", "linked", there=False, note=str(error)))
         for name, root in ((link.name, link.root) for link in links):
             held, is_there = self._opened.get(name), root.is_dir() and root.resolve() == root
-            note = "" if is_there else f"The folder {root} is not there: its index is kept."
+            note = "" if is_there else f"The folder {root} is missing; its index is kept."
             index = held.index.state() if held is not None else None
             states.append(SourceState(name, str(root), "linked", is_there, index, note))
         return tuple(states)
@@ -173,10 +173,10 @@ class Sources:
             links = self.links()
             chosen = link_name(name) if name else name_for(root)
             if same := next((link for link in links if link.root == root), None):
-                said = f"{root} is linked already, as {same.name}."
+                said = f"{root} is already linked as {same.name}."
                 raise BadArgument("path", path, "a folder that is not linked", said=said)
             if chosen in {VAULT, config.vault.name.casefold(), *(link.name for link in links)}:
-                said = f"The name {chosen!r} is taken; give another with --as."
+                said = f"The name {chosen!r} is taken; choose another with --as."
                 raise BadArgument("name", chosen, "a name that is not taken", said=said)
             new = Link(chosen, root)
             shutil.rmtree(self._folder(new), ignore_errors=True)
@@ -292,22 +292,22 @@ def _faults(root: Path, home: Path, ours: dict[str, Path]) -> Iterator[str]:
 
     around = {root, *root.parents}
     if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
-        yield "it is no folder that may be read"
+        yield "it is not a readable folder"
     if not os.fspath(root).isprintable():  # nor can what is not UTF-8 be told to a client
-        yield "its name holds characters that cannot be shown"
+        yield "its name has characters that cannot be shown"
     if root in (home, *home.parents):
         yield "it holds everything; link one project's folder"
     if around & set(map(Path, _SYSTEM)):
-        yield "it is the system's"
+        yield "it belongs to the system"
     if around & {home / key for key in _KEYS}:
         yield "it is for keys and settings"
     if lies_in_memory(root):
-        yield "it lies in a vault's memory, which its agents' own rules guard"
+        yield "it is inside a vault's memory folder"
     for what, folder in ours.items():
         if folder.resolve() in around:
-            yield f"it is {what}" if folder.resolve() == root else f"it lies in {what}"
+            yield f"it is {what}" if folder.resolve() == root else f"it is inside {what}"
         if root in folder.resolve().parents:
-            yield f"{what} lies in it"
+            yield f"{what} is inside it"
 
 
 # --- opening ------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def understand(task: str, source: str, kind: TaskKind | Literal[""] = "") -> Und
     if not (kind or terms or paths):
         predicted, why = "unknown", "it names no subject"
     elif not kind and max(kinds) < LEAST:
-        predicted, why = "unknown", "no words that tell the kind of work"
+        predicted, why = "unknown", "no words show the kind of work"
     parts = [source, predicted, *sorted(terms), "#", *references]
     parts += [task] if len(task) > MAX_CHARS else []
     told = hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
@@ -211,7 +211,7 @@ def _judged(text: str) -> tuple[list[float], list[float], str]:
         worth[word] = worth.get(word, 0.0) + float(row)
     told = sorted((word for word in worth if worth[word] > 0), key=lambda word: -worth[word])
     why = ", ".join(f"“{word}”" for word in told[:3])
-    return shares[0], shares[1], why or "no word tells the kind"
+    return shares[0], shares[1], why or "no word shows the kind"
 
 
 def _best(shares: Sequence[float]) -> int:

@@ -45,7 +45,6 @@ from vaultmind.vault.paths import agent_name
 
 if TYPE_CHECKING:
     from vaultmind.app import App
-    from vaultmind.session.files import Pipe
 
 log = logging.getLogger(__name__)
 
@@ -311,12 +310,10 @@ def caller_of(hello: dict[str, Any]) -> Caller:
     return Caller("agent", agent_name(str(hello.get("agent", ""))), client)
 
 
-def _pipe(hello: dict[str, Any]) -> Pipe | None:
+def _pipe(hello: dict[str, Any]) -> tuple[str, str] | None:
     """Return what a pipe says of itself; None for one that names none."""
-    from vaultmind.session.files import Pipe
-
     name, host = (str(hello.get(one) or "") for one in ("pipe", "host_id"))
-    return Pipe(name, host) if _PIPE_NAME.fullmatch(name) else None
+    return (name, host) if _PIPE_NAME.fullmatch(name) else None
 
 
 def run(config: Config, first: str = "ops") -> None:

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vaultmind.errors import BadArgument, ConfigError
+from vaultmind.tables import keep_private
 from vaultmind.types import Caller
 from vaultmind.vault.paths import agent_name
 
@@ -44,11 +45,7 @@ def token_of(state_dir: Path, agent: str) -> str:
     tokens = _tokens(path)
     if agent not in tokens:
         tokens[agent] = secrets.token_urlsafe(TOKEN_BYTES)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = path.with_suffix(".new")
-        fresh.touch(mode=0o600)
-        fresh.write_text(json.dumps(tokens, indent=2), "utf-8")
-        fresh.replace(path)
+        keep_private(path, tokens)
     return tokens[agent]
 
 

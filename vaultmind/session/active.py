@@ -30,7 +30,7 @@ from vaultmind.types import Message
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import Change, FileText, VaultReader, newline_of, with_newlines
 from vaultmind.vault.properties import front_matter, set_property
-from vaultmind.vault.transcript import SessionMeta, Transcript, is_hosts, parse_session, runs
+from vaultmind.vault.transcript import SessionMeta, Transcript, parse_session, runs
 
 BODY_TOKENS = 280
 """Size of an active context without its first line, which says when it was and where."""
@@ -69,17 +69,12 @@ class Leaves:
 
 def leaves_of(reader: VaultReader, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
     """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-    transcript, told = _told(reader, agent, path, hides)
-    language, prefix = language_of(told), files.session_of(path).replace("_", "-")
-    body = active_context(told, language, BODY_TOKENS)
-    return Leaves(
-        path=path,
-        said=last_time(transcript, now),
-        body=mask(_BLOCK_AT_END.sub(rf" ^{prefix}-\1", body)).text,
-        where=where_of(transcript.meta),
-        language=language,
-        title=title_of(told),
-    )
+    session = files.session_of(path)
+    transcript, told = _told(reader, agent, session, hides)
+    language, prefix = language_of(told), session.replace("_", "-")
+    body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
+    said, where = last_time(transcript, now), where_of(transcript.meta)
+    return Leaves(path, said, mask(body).text, where, language, title_of(told))
 
 
 def telling(leaves: Leaves, now: datetime) -> Change:
@@ -106,7 +101,7 @@ def telling(leaves: Leaves, now: datetime) -> Change:
     return change
 
 
-def ending(leaves: Leaves, when: datetime, device: str) -> Change:
+def ending(leaves: Leaves, when: datetime) -> Change:
     """Return the change that marks a session as ended, in its front matter alone."""
 
     def change(file: FileText | None) -> str | None:
@@ -117,7 +112,6 @@ def ending(leaves: Leaves, when: datetime, device: str) -> Change:
         values: dict[str, str | int | tuple[str, ...]] = {
             "ended": files.iso(when), "state": "ended", "pending": written.EXTRACTION
         }  # fmt: skip
-        values |= {"device": device} if device and not meta.device else {}
         values |= {"segments": transcript.segment} if transcript.segment > meta.segments else {}
         values |= {"aliases": (leaves.title,)} if leaves.title and not meta.title else {}
         text = _set(file.text, file.path, values)
@@ -163,8 +157,7 @@ def recap_block(session: str, number: int) -> str:
 
 def has_recap(text: str, session: str) -> bool:
     """Tell whether an active context holds an agent's own recap of a session."""
-    ours = re.escape(recap_block(session, 0)[:-1])
-    return re.search(rf"(?m) \^{ours}\d+\r?$", text) is not None
+    return f" ^{recap_block(session, 0)[:-1]}" in text
 
 
 # --- what a session leaves ----------------------------------------------------------------
@@ -219,9 +212,8 @@ def title_of(messages: Sequence[Message]) -> str:
 
 def where_of(meta: SessionMeta) -> str:
     """Return with which client and in which project a session was held; empty if nobody said."""
-    named = is_hosts(meta.conversation) and ":" in meta.conversation
-    client = meta.client or (meta.conversation.partition(":")[0] if named else "")
-    client = "" if client.casefold() in NAMELESS else CLIENTS.get(client.casefold(), client)
+    client = meta.client.casefold()
+    client = "" if client in NAMELESS else CLIENTS.get(client, meta.client)
     names = (mask(one).text.replace("%", "") for one in (client, meta.project))
     return ", ".join(filter(None, (" ".join(one.split())[:40].strip(" ,") for one in names)))
 
@@ -240,20 +232,18 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
 
 
 def _told(
-    reader: VaultReader, agent: str, path: str, hides: Hides
+    reader: VaultReader, agent: str, session: str, hides: Hides
 ) -> tuple[Transcript, Sequence[Message]]:
     """Return a session as it was read, and its messages that may be told of."""
-    text = reader.read(path).text
-    transcript = parse_session(text)
-    shown = files.recallable(agent, path, text, hides, transcript=transcript)
-    return transcript, keeping([one for one, _ in shown])
+    file, there = files.read_session(reader, agent, session)
+    shown = files.recallable(agent, file.path, file.text, hides, transcript=there)
+    return there, keeping([one for one, _ in shown])
 
 
 def recent_of(reader: VaultReader, agent: str, session: str, hides: Hides) -> Recent | None:
     """Return what is told of a session in a line; None for one that says nothing."""
-    path = reader.paths.session(agent, session)
     try:
-        transcript, told = _told(reader, agent, path, hides)
+        transcript, told = _told(reader, agent, session, hides)
     except (NotFound, UnreadableNote):
         return None
     meta = transcript.meta

@@ -21,14 +21,13 @@ import threading
 from collections.abc import Iterator, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from vaultmind.errors import BadArgument, NotFound, VaultMindError
 from vaultmind.polling import Worker, quietly
-from vaultmind.ports import Clock
 from vaultmind.session import files
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
@@ -46,6 +45,8 @@ MAX_SHOWN = 50
 """Texts that are remembered as given; the host of more has most likely let go of the first."""
 OUT_OF_ORDER = timedelta(minutes=2)
 """A host may write a line this much later than the time that it bears."""
+NEWEST = 12
+"""Sessions, the newest ones, in which copies of a transcript's beginning are looked for."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 END_BYTES = 1_000_000
 """Of a transcript's end that are looked through for the last prompt."""
@@ -55,7 +56,7 @@ SYNTHETIC = "<synthetic>"
 OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
-NOT_SAID = ("isSidechain", "isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
     r"<(system-reminder|ide_opened_file|ide_selection|local-command-caveat"
@@ -87,6 +88,10 @@ class HostTalk:
     tools: dict[str, str] = field(default_factory=dict)
     since: datetime | None = None
     """What is older stands there, or the person has deleted it."""
+    seen: set[str] = field(default_factory=set)
+    """Ids of messages that stand in other conversations: a host begins one that it resumes or forks
+    with a copy.
+    """
     held: set[str] = field(default_factory=set)
     """Ids of the messages that the host still has before it, word for word."""
     compacted: bool = False
@@ -98,6 +103,11 @@ class HostTalk:
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_new(self, message: Message) -> bool:
+        """Tell whether a message is to be written down, if it is not known there."""
+        time = files.time_or_none(message.time)
+        return message.id not in self.seen and not (self.since and time and time < self.since)
 
     def given(self, part: Part) -> None:
         """Keep what the host was answered with."""
@@ -120,9 +130,9 @@ class HostTalk:
 class Capture(Worker):
     """Takes transcripts down. Any thread; one look at a conversation at a time."""
 
-    def __init__(self, sessions: SessionLog, clock: Clock) -> None:
+    def __init__(self, sessions: SessionLog) -> None:
         super().__init__("capture")
-        self._sessions, self._clock = sessions, clock
+        self._sessions = sessions
         self._talks: dict[tuple[str, str], HostTalk] = {}
 
     def talk(self, agent: str, session_id: str, path: str, folder: str = "") -> HostTalk:
@@ -139,17 +149,18 @@ class Capture(Worker):
         talk.is_in(folder)
         return talk
 
-    def joined(self, caller: Caller, pipe: files.Pipe) -> Caller:
-        """Return who calls by a pipe, with the conversation that they are in.
+    def joined(self, caller: Caller, pipe: str, host_id: str) -> Caller:
+        """Return who calls by a pipe of a name, with the conversation that they are in.
 
-        That is the host's, where its hooks tell of it, else the pipe's own.
+        That is the host's, where its hooks tell of it, else the pipe's own. `host_id` is what the
+        host called it when it started the connection; empty where it did not say.
         """
         host = "-".join(re.findall(r"[a-z0-9_]+", caller.client.lower()))  # `claude-code`
-        hosts = f"{host}:{pipe.host_id}" if pipe.host_id else ""
+        hosts = f"{host}:{host_id}" if host_id else ""
         talk = self._talks.get((caller.agent, hosts))
         running = (talk and not talk.ends) or self._sessions.open_session(caller.agent, hosts)
         project = talk.caller.project if talk else caller.project
-        conversation = hosts if hosts and running else f"{PIPE}{pipe.name}"
+        conversation = hosts if hosts and running else f"{PIPE}{pipe}"
         return replace(caller, conversation=conversation, project=project)
 
     def begins(self, talk: HostTalk, source: str) -> None:
@@ -203,14 +214,12 @@ class Capture(Worker):
             self._find(talk)
         messages: list[Message] = []
         for raw in lines:
-            line = parse_line(raw, talk.tools, self._clock())
-            if line.compacted:
+            said = parse_line(raw, talk.tools)
+            if said is None:
                 talk.let_go()
-            talk.held.update(message.id for message in line.messages)
-            messages += line.messages
+            talk.held.update(message.id for message in said or ())
+            messages += filter(talk.is_new, said or ())
         new, keeps = 0, self._sessions.keeps(talk.agent)
-        if talk.since:
-            messages = [one for one in messages if files.parse_time(one.time) >= talk.since]
         if messages and keeps:
             logged = self._sessions.log(
                 talk.agent, *messages, caller=talk.caller, conversation=talk.conversation
@@ -230,28 +239,23 @@ class Capture(Worker):
 
         What the person has deleted since it was captured is older than what was captured last.
         """
-        talk.session, captured = "", list[datetime]()
-        for head in self._sessions.heads(talk.agent):
-            if head.is_of(talk.conversation):
-                talk.session = head.id
-                with suppress(VaultMindError):
-                    said = [
-                        one.message for one in self._sessions.read(talk.agent, head.id).messages
-                    ]
-                    times = (one.time for one in said if one.how == "captured" and not one.asked)
+        heads, captured = self._sessions.heads(talk.agent), list[datetime]()
+        talk.session, talk.seen = "", set()
+        for head in heads:
+            is_own = head.is_of(talk.conversation)
+            with suppress(VaultMindError):
+                if is_own or head in heads[-NEWEST:]:
+                    placed = self._sessions.read(talk.agent, head.id).messages
+                    said = [one.message for one in placed if not one.message.asked]
+                    talk.seen.update(one.id for one in said)
+                if is_own:
+                    talk.session = head.id
+                    times = (one.time for one in said if one.how == "captured")
                     captured += filter(None, map(files.time_or_none, times))
         talk.since = max(captured) - OUT_OF_ORDER if captured else None
 
 
 # --- what a transcript says ------------------------------------------------------------------
-
-
-class Line(NamedTuple):
-    """What a line says."""
-
-    messages: tuple[Message, ...] = ()
-    compacted: bool = False
-    """Whether the host let go of what stands above the line, but for a summary."""
 
 
 def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, bool]:
@@ -263,29 +267,21 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
     """
     with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
-        start = end = offset if offset <= size else 0
+        start = offset if offset <= size else 0
         file.seek(start)
-        lines: list[bytes] = []
-        for line in file:
-            if not line.endswith(b"\n") or (lines and end - start >= max_bytes):
-                break
-            lines.append(line)
-            end += len(line)
+        lines = [line for line in file.readlines(max_bytes) if line.endswith(b"\n")]
+        end = start + sum(map(len, lines))
         return lines, end, end - start >= max_bytes and end < size
 
 
 def last_prompt(path: str) -> Message | None:
-    """Return what the person said last, by the end of a transcript; nothing is written down.
-
-    A message without a time counts as said in 1970.
-    """
+    """Return what the person said last, by the end of a transcript; nothing is written down."""
     try:
         with _opened(Path(path)) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
-            lines = [parse_line(raw, {}, datetime.fromtimestamp(0, UTC)) for raw in file]
+            said = [one for raw in file for one in parse_line(raw, {}) or () if one.role == "user"]
     except (BadArgument, NotFound, OSError):
         return None
-    said = [one for line in lines for one in line.messages if one.role == "user"]
     return said[-1] if said else None
 
 
@@ -306,31 +302,30 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-def parse_line(raw: bytes, tools: MutableMapping[str, str], now: datetime) -> Line:
-    """Return what a line says; nothing for one that is broken or of an unknown kind.
+def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ...] | None:
+    """Return what a line says, nothing for one that is broken or of an unknown kind; None where the
+    host has let go of what stands above the line, but for a summary.
 
     `tools` holds the names of the tools that were called, by call: a result does not repeat
-    its tool's name. `now` is the time of a line without one.
+    its tool's name. What is said in a line without a time has none.
     """
     try:
         record = json.loads(raw) if any(word in raw for word in TELLING) else None
     except (ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict):
-        return Line()
+    if not isinstance(record, dict) or record.get("isSidechain"):
+        return ()
     if record.get("isCompactSummary") or record.get("subtype") == "compact_boundary":
-        return Line(compacted=not record.get("isSidechain"))
+        return None
     if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
-        return Line()
-    time = files.local_time(record.get("timestamp")) or files.iso(now)
+        return ()
+    time = files.local_time(record.get("timestamp"))
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or files.hashed_id(raw.decode("utf-8", "replace")))
-    return Line(
-        tuple(
-            replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
-            for number, message in enumerate(_messages(record, tools), 1)
-        )
+    return tuple(
+        replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
+        for number, message in enumerate(_messages(record, tools), 1)
     )
 
 
@@ -361,9 +356,8 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
 def _call(given: object) -> str:
     """Return what a tool was called with, in a line."""
     named = given.items() if isinstance(given, dict) else ()
-    return (
-        files.beginning(" · ".join(f"{one}: {it}" for one, it in named), CALL_CHARS) or "(called)"
-    )
+    said = " · ".join(f"{one}: {it}" for one, it in named)
+    return files.beginning(said, CALL_CHARS) or "(called)"
 
 
 def _typed(content: object) -> Iterator[Message]:

@@ -17,35 +17,15 @@ from vaultmind.index.words import detect
 from vaultmind.memory.brain import MEND, PlacedFact, parse_brain
 from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
 from vaultmind.plural import counted
-from vaultmind.ports import MessageMeaning
 from vaultmind.session import parts, subagents, summary
 from vaultmind.session.active import speaks_of
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Hides, Shows, plain_text, read_brain, read_text
-from vaultmind.session.longterm import Ask, LongTerm
-from vaultmind.session.parts import (
-    NO_ROOM,
-    BuildRequest,
-    BuiltContext,
-    Dropped,
-    Part,
-    PartName,
-    Recent,
-)
-from vaultmind.session.recall import (
-    EARLIER,
-    Picked,
-    RecallRequest,
-    dated,
-    key_of,
-    pick,
-    recall,
-    waiting,
-)
+from vaultmind.session.parts import BuildRequest, BuiltContext, Part, PartName, Piece, filled
+from vaultmind.session.recall import Found, Recall, key_of, piece_of, remembered, spoken, waiting
 from vaultmind.session.sentences import context_words
-from vaultmind.session.summary import section_text
 from vaultmind.tokens import clip, count
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Chunk, Hit, SearchRequest
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import SESSION_ID, agent_name
@@ -72,6 +52,12 @@ BEGUN = 3
 """A conversation of fewer messages has just begun: whatever it says, lasting memory is asked."""
 ACTIVE_TOKENS = 120
 """Where the last conversation stopped has so much room, or half of a budget that is small."""
+DEPTH, PER_NOTE = 12, 2
+"""Hits of lasting memory that are looked at, since some stand in the context already; of one note.
+"""
+EARLIER, EARLIER_DEPTH, MESSAGE_TOKENS = "what was said earlier", 20, 20
+"""Hits of the conversation that are looked at, and more where there is room for more messages of so
+many tokens each."""
 MIN_TOKENS = 20
 """A text cut to less says nothing and is left out whole."""
 OTHERS_TOKENS = 120
@@ -88,8 +74,7 @@ class ContextBuilder:
     shows: Shows
     hides: Hides
     talks: Conversations
-    memory: LongTerm
-    meaning: MessageMeaning
+    recall: Recall
     config: Config
     excludes: Callable[[str], bool] = lambda path: False
     """Tells whether the person's rules keep a vault-relative path from everybody."""
@@ -112,9 +97,9 @@ class ContextBuilder:
         if request.task:
             draft.add_runs()
         else:
-            best = draft.add_earlier()
+            covered = draft.add_earlier()
             draft.add_summary()
-            draft.add_memory(best)
+            draft.add_memory(covered)
         draft.add_window()
         return draft.finished()
 
@@ -129,28 +114,26 @@ class _Draft:
     def __init__(
         self, by: ContextBuilder, request: BuildRequest, caller: Caller, budget: int
     ) -> None:
-        """Look at the conversation, what waits for an answer in it, and whether it has a vector."""
+        """Look at the conversation and at what waits for an answer in it."""
         self.by, self.request, self.caller, self.budget = by, request, caller, budget
         self.config = by.config
+        self.without = request.without | ({"active context"} if request.task else set())
         self.left = budget + parts.BETWEEN_TOKENS
         self.frame = request.frame_tokens + parts.BETWEEN_TOKENS
         """What stands around a part."""
         self.parts: dict[PartName, Part] = {}
-        self.dropped: list[Dropped] = []
+        self.dropped: list[parts.Dropped] = []
         self.notes: list[str] = []
         self.view = None if request.fresh or request.task else self._conversation()
         self.asked = waiting(self.view.messages if self.view else (), request.pending)
         self.query = self.asked.query
         self.before = [one for one in self.asked.before if key_of(one) not in request.known]
         """What was said before, other than what the host shows anyway."""
-        self.language = self.view.language if self.view else detect(self.query, "en")
-        self.words = context_words(self.language)
+        self.words = context_words(self.view.language if self.view else detect(self.query, "en"))
         self.said, self.whole = "", False
         """The pending messages as they are shown, which are paid for; whether all of them are."""
-        self.picked, self.window_room = Picked(), 0
-        self.recalled: frozenset[str] = frozenset()
-        asks = self.query and self.view and self.wants("earlier", "memory", "associations")
-        self.near = by.meaning.closeness(self.view.path, self.query) if asks and self.view else None
+        self.window, self.window_room = list[Piece](), 0
+        """The last messages, and their room beside what else there may be."""
 
     # --- room -----------------------------------------------------------------------------
 
@@ -160,20 +143,19 @@ class _Draft:
         return max(0, self.left - self.frame)
 
     def cap(self, name: PartName) -> int:
-        """Return what a part may take: its own limit, or its share of a small budget."""
+        """Return what a part may take: its own limit, its share of a budget, or what is left, of
+        which something is kept for the window.
+        """
         section, share = SHARES[name]
-        tokens, most = int(share * self.budget), getattr(self.config, section).max_tokens
-        if name == "earlier":
-            return tokens if self.request.budget is not None else int(most)
-        return min(tokens, int(most)) if self.wants(name) else 0
-
-    def beside_window(self, name: PartName, taken: int = 0) -> int:
-        """Return the same, of what is there without what is kept for the window and is taken."""
-        return min(self.cap(name), max(0, self.room - int(WINDOW_SHARE * self.budget) - taken))
+        most, is_named = getattr(self.config, section).max_tokens, self.request.budget is not None
+        tokens = int(share * self.budget)
+        tokens = tokens if is_named and name == "earlier" else min(tokens, most)
+        spare = self.room - int(WINDOW_SHARE * self.budget)
+        return max(0, min(tokens, spare)) if self.wants(name) else 0
 
     def wants(self, *names: PartName) -> bool:
         """Tell whether any of some parts may be in the context at all."""
-        return not self.request.without.issuperset(names)
+        return not self.without.issuperset(names)
 
     def add(self, part: Part | None) -> None:
         """Take a part and pay for it; nothing for None or an empty one."""
@@ -181,9 +163,9 @@ class _Draft:
             self.parts[part.name] = part
             self.left -= part.tokens + self.frame
 
-    def drop(self, what: str, reason: str = NO_ROOM) -> None:
+    def drop(self, what: str, reason: str = parts.NO_ROOM) -> None:
         """Note what is left out."""
-        self.dropped.append(Dropped(what, reason))
+        self.dropped.append(parts.Dropped(what, reason))
 
     # --- what is asked --------------------------------------------------------------------
 
@@ -193,23 +175,23 @@ class _Draft:
         Where none is named, an agent whose latest has ended begins a new one; a person looks at
         what was, and is told so.
         """
-        request, view = self.request, None
+        by, request = self.by, self.request
         try:
-            view = self.by.talks.view(request.agent, request.session)
+            view = by.talks.view(request.agent, request.session)
         except UnreadableNote as error:
             if request.session:
                 raise
             self.notes.append(f"The latest conversation cannot be read: {error}")
-        if view and not self.by.shows(view.path, self.caller):
-            view = None
-        if view is None and request.session:
-            raise NotFound(f"{request.agent} has no session {request.session!r}.")
-        if view is None or request.session or not view.ended:
-            return view
-        if self.caller.kind == "agent":
-            self.drop(f"the conversation {view.session}", "it has ended, and a new one begins")
             return None
-        self.notes.append(f"This is the latest conversation, {view.session}, which has ended.")
+        if view is None or not by.shows(view.path, self.caller):
+            if request.session:
+                raise NotFound(f"{request.agent} has no session {request.session!r}.")
+            return None
+        if view.ended and not request.session:
+            if self.caller.kind == "agent":
+                self.drop(f"the conversation {view.session}", "it has ended, and a new one begins")
+                return None
+            self.notes.append(f"This is the latest conversation, {view.session}, which has ended.")
         return view
 
     # --- the parts ------------------------------------------------------------------------
@@ -240,39 +222,52 @@ class _Draft:
     def add_start(self) -> None:
         """Add what an agent knows when a conversation begins, but what it says of this very one.
 
-        Within its share, or in all there is where there is no conversation.
+        Within its share, or in all there is where there is no conversation. What is left over
+        there goes to the identity first, then to the brain, then to the active context.
         """
-        by, request, paths = self.by, self.request, self.by.reader.paths
-        places = paths.identity, paths.brain, paths.active_context
-        files = {name: place(request.agent) for name, place in zip(START, places, strict=True)}
-        names = [name for name in files if self.wants(name) and by.shows(files[name], self.caller)]
-        names = [name for name in names if not (request.task and name == "active context")]
-        read = {name: readable(by.reader, files[name], self.dropped) for name in names}
+        request, paths, agent = self.request, self.by.reader.paths, self.request.agent
+        places = paths.identity(agent), paths.brain(agent), paths.active_context(agent)
+        identity, facts, active = (self._readable(*one) for one in zip(START, places, strict=True))
+        active = self._last_time(active) if self.wants("active context") else ""
         heading = "" if request.untitled else f"{self.words['active']}\n"
-        room = self.left - self.frame * len(names) - count(heading)
+        room = self.left - self.frame * len(START) - count(heading)
         if self.view:
             share = int(START_SHARE * self.budget)
             room = min(room, max(share, min(START_TOKENS, self.budget // 2)) - count(heading))
-        identity, brain, active = (read.get(name, "") for name in START)
-        active = self._last_time(active) if "active context" in names else ""
-        fit = start_texts(identity, brain, active, max(0, room), self.dropped)
-        for name, text in zip(START, fit, strict=True):
-            titled = f"{heading}{text}" if text and name == "active context" else text
-            self.add(Part(name, titled, count(titled), (files[name],)))
+        room = max(0, room)
+        left = room - min(count(active), ACTIVE_TOKENS, room // 2)
+        least = min(count(plain_text(facts)), left // 2)
+        identity = self._cut(plain_text(identity), left - least, "identity")
+        brain = self._brain(facts, left - count(identity))
+        active = self._cut(active, room - count(identity) - count(brain), "active context")
+        active = f"{heading}{active}" if active else ""
+        for name, path, text in zip(START, places, (identity, brain, active), strict=True):
+            self.add(Part(name, text, count(text), (path,)))
+
+    def _readable(self, name: PartName, path: str) -> str:
+        """Return what can be read of a file; what cannot is named, and how to mend it."""
+        by, reads = self.by, read_brain if name == "brain" else read_text
+        text, wrong = "", ""
+        if self.wants(name) and by.shows(path, self.caller):
+            text, wrong = reads(by.reader, path)
+        if wrong:
+            reason = wrong if name == "brain" else f"{path}: {wrong}. {MEND}"
+            self.drop(f"part of the {name}", reason)
+        return text
 
     def _last_time(self, text: str) -> str:
         """Return what an active context tells, and what is told of other conversations.
 
         Nothing that it says of this very one, and nothing that is hidden or not to be seen.
         """
-        paths, request, told = self.by.reader.paths, self.request, speaks_of(text)
+        by, paths, request, told = self.by, self.by.reader.paths, self.request, speaks_of(text)
         record = paths.active_context(request.agent).removesuffix(".md")
-        last = without_hidden(text, lambda block: self.by.hides(request.agent, record, block))
-        others = (one for one in request.others if f"/{one.session}]]" not in told)
+        last = without_hidden(text, lambda block: by.hides(request.agent, record, block))
         seen = [
             one
-            for one in others
-            if self.by.shows(paths.session(request.agent, one.session), self.caller)
+            for one in request.others
+            if f"/{one.session}]]" not in told
+            and by.shows(paths.session(request.agent, one.session), self.caller)
         ]
         own = self.view.session if self.view else request.session
         if own and own in SESSION_ID.findall(told):
@@ -280,37 +275,91 @@ class _Draft:
             last = ""
         return f"{plain_text(last)}\n\n{others_text(seen)}".strip()
 
-    def add_earlier(self) -> float:
-        """Add what was said earlier and matters; return how good the best match is.
+    def _brain(self, text: str, room: int) -> str:
+        """Return a brain without facts that a newer one contradicts, and without as many of the
+        least important as must go.
 
-        What was said in an earlier segment may be brought by lasting memory, too.
+        The file keeps them. By section; in a section what we wrote goes before what the person
+        typed, then the older. Outdated facts that have others below them stay.
         """
-        if self.view is None:
+        facts = parse_brain(text).facts
+        old = superseded([(one.fact.text, one.fact.written) for one in facts])
+        gone = [facts[at] for at in sorted(old) if facts[at].tree_end == facts[at].end]
+        self.dropped += [parts.Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
+        rest = sorted((one for one in facts if one not in gone), key=_importance)
+
+        def less(many: int) -> str:
+            return plain_text(with_days(_without(text, [*gone, *rest[:many]])))
+
+        many = bisect_left(range(len(rest)), True, key=lambda many: count(less(many)) <= room)
+        if many:
+            self.drop(f"{many} of {len(rest)} facts, the least important")
+        return self._cut(less(many), room, "brain")
+
+    def _cut(self, text: str, room: int, name: str) -> str:
+        """Return as much of a text as there is room for."""
+        if count(text) <= room:
+            return text
+        shown = clip(text, room) if room >= MIN_TOKENS else ""
+        self.drop(f"part of the {name}" if shown else name)
+        return shown
+
+    def add_earlier(self) -> float:
+        """Add what was said earlier and matters; return how much of the question a match holds."""
+        view, rag = self.view, self.config.auto_rag
+        if view is None:
             return 0.0
-        rag, view, is_explicit = self.config.auto_rag, self.view, self.request.budget is not None
-        tokens, reserve = self.beside_window("earlier"), self._reserve()
-        everything = self._pick(self.left - reserve)
-        fits = not everything.older and all(one.key for one in everything.entries)
+        room, reserve = self.cap("earlier"), self._reserve()
+        self.window = self._newest(self.left - reserve)
+        is_all = len(self.window) == len(self.before) and all(one.key for one in self.window)
         reason = "" if rag.enabled else "switched off"
-        if fits and len(view.index.held) == len(view.messages):
+        if is_all and len(view.said) == len(view.messages):
             reason = "the whole conversation fits the window"
-        self.window_room = self.left - reserve - (0 if reason else tokens)
-        self.picked = self._pick(self.window_room)
-        known = {*self.picked.keys, *self.asked.keys, *self.request.known}
-        if reason or not self.wants("earlier"):
-            tokens, running = 0, {key_of(one) for one in view.messages}
-            known = {key_of(one) for one in view.index.held} - (running - {*self.asked.keys})
-        top_k = None if is_explicit else rag.top_k
-        request = RecallRequest(
-            self.query, tokens, top_k, frozenset(known), view.language, rag.relevance
+        self.window_room = self.left - reserve - (0 if reason else room)
+        self.window = self._newest(self.window_room)
+        said = {
+            f"#^{one.block}": (at, one)
+            for at, one in enumerate(view.said)
+            if key_of(one) not in self.asked.keys
+        }
+        limit = max(EARLIER_DEPTH, room // MESSAGE_TOKENS)
+        request = SearchRequest(
+            self.query, limit, agent=view.agent, file=view.path, per_note=limit + 1
         )
-        found = recall(view.index, request, self.near)
-        if self.wants("earlier"):
-            self.dropped.extend([Dropped(EARLIER, reason)] if reason else found.dropped)
-        if found.part:
-            self.recalled = frozenset(found.part.messages)
-            self.add(replace(found.part, sources=(view.path,)))
-        return found.best
+        least = "auto_rag.relevance", 1.0 - rag.relevance
+        found = self._found(request, least, lambda hit: hit.anchor in said)
+        covered = max((hit.parts.get("coverage", 0.0) for hit in found.hits), default=0.0)
+        if not self.wants("earlier"):
+            return covered
+        if reason := reason or found.reason:
+            self.drop(EARLIER, reason)
+            return covered
+        top_k = rag.top_k if self.request.budget is None else None
+        there = {*self.request.known, *(one.key for one in self.window)}
+        hits = dict.fromkeys(said[hit.anchor] for hit in found.hits)
+        pieces = (
+            spoken(one, self.words, room // 2, at, link=True)
+            for at, one in hits
+            if key_of(one) not in there
+        )
+        kept, out = filled(self.words["earlier"], pieces, room, ("auto_rag", top_k))
+        if out:
+            what = counted(len(out), "fainter match", "fainter matches") if kept else EARLIER
+            self.drop(what, out[0].reason)
+        why = f"best match at distance {1 - found.best:.2f}"
+        part = parts.part_of("earlier", self.words["earlier"], kept, why)
+        self.add(part and replace(part, sources=(view.path,)))
+        return covered
+
+    def _found(
+        self, request: SearchRequest, least: tuple[str, float], counts: Callable[[Hit], bool]
+    ) -> Found:
+        """Return what a question finds; nothing while the index is being repaired."""
+        try:
+            return self.by.recall.find(request, self.caller, least, counts)
+        except VaultMindError as error:
+            self.notes.append(f"Memory could not be searched: {error}")
+            return Found(reason="the index is not there")
 
     def add_summary(self) -> None:
         """Add what was folded away, without the lines that stand in the window or above it.
@@ -320,63 +369,89 @@ class _Draft:
         if self.view is None or not self.wants("summary"):
             return
         if self.caller.kind != "agent" or self.caller.agent == self.view.agent:
-            self.view = self._folded(self.view)
+            try:
+                room = max(MIN_FOLD_TOKENS, self.window_room)
+                self.view = self.by.talks.fold(self.view, room)
+            except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
+                self.notes.append(f"The summary could not be brought up to date: {error}")
         view, title, rolling = self.view, self.words["summary"], self.view.rolling
-        if not (whole := summary.tokens_of(rolling, speakers=True)):
-            return
-        room = self.beside_window("summary")
-        fits = summary.fitting(rolling, room - count(f"{title}\n"), speakers=True)
-        there = self.picked.keys | self.recalled
+        there = {one.key for one in self.window} | self._recalled()
         blocks = {one.block for one in self.before if key_of(one) in there} - {""}
-        lines = tuple(one for one in fits.lines if one.source not in blocks)
-        body = summary.shown(replace(fits, lines=lines), speakers=True)
+        lines = tuple(one for one in rolling.lines if one.source not in blocks)
+        rolling, room = replace(rolling, lines=lines), self.cap("summary")
+        fits = summary.fitting(rolling, room - count(f"{title}\n"), speakers=True)
+        body = summary.shown(fits, speakers=True)
         text = f"{title}\n{body}" if body else ""
         path = self.by.reader.paths.rolling(view.agent, view.session, view.segment)
         why = f"{counted(rolling.messages, 'message')} folded"
         self.add(Part("summary", text, count(text), (path,), (), why))
-        if room < whole + HEADING_TOKENS:
+        if len(fits.lines) < len(lines):
             self.drop("a part of the summary", parts.more_than(room, "summary.max_tokens"))
 
-    def _folded(self, view: View) -> View:
-        """Return the view with what is due folded into its summary."""
-        config, tokens = self.config, max(MIN_FOLD_TOKENS, self.window_room)
-        every, full = config.summary.every, config.session.summarize_at
-        whole = summary.Window(config.context.sliding_window, tokens, every, full)
-        try:
-            return self.by.talks.fold(view, whole)
-        except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
-            self.notes.append(f"The summary could not be brought up to date: {error}")
-            return view
-
-    def add_memory(self, best: float) -> None:
-        """Add what lasting memory says, and what comes to mind through it."""
-        view, memory = self.view, self.beside_window("memory")
-        near = self.beside_window("associations", memory)
+    def add_memory(self, covered: float) -> None:
+        """Add what lasting memory says where the conversation does not, and what comes to mind."""
+        view, recall, agent = self.view, self.config.recall, self.request.agent
         if not self.wants("memory", "associations"):
             return
-        if not (memory or near):
-            self.drop("lasting memory")
-            return
-        ask = Ask(
-            query=self.query,
-            agent=self.request.agent,
-            caller=self.caller,
-            session=view.session if view else "",
-            language=self.language,
-            room_tokens=memory,
-            association_tokens=near,
-            shown=(*(part.text for part in self.parts.values()), *self.request.shown),
-            best=best if view and len(view.messages) >= BEGUN else 0.0,
+        reason = "" if recall.enabled else "switched off"
+        if view and len(view.messages) >= BEGUN and covered >= self.config.context.recall_gate:
+            reason = f"the conversation itself holds {covered:.0%} of it"
+        request = SearchRequest(
+            self.query,
+            limit=max(DEPTH, 4 * recall.top_k),
+            agent=agent,
+            per_note=PER_NOTE,
+            running=view.path if view else "",
             since=view.messages[0].block if view and view.messages else "",
         )
-        try:
-            brought = self.by.memory.recall(ask)
-        except VaultMindError as error:  # the index is being repaired: the rest is there
-            self.notes.append(f"Lasting memory could not be asked: {error}")
+        found = Found(reason=reason)
+        if not reason:
+            least = "recall.relevance", recall.relevance
+            found = self._found(request, least, lambda hit: not self._is_own(hit))
+        if found.reason:
+            self.drop("memory", found.reason)
             return
-        for part in brought[0]:
-            self.add(part)
-        self.dropped.extend(brought[1])
+        hits = [hit for hit in found.hits if hit.score >= found.least]
+        texts = [*(part.text for part in self.parts.values()), *self.request.shown]
+        self._add_pieces("memory", remembered(hits, self.query, texts), recall.top_k)
+        if not self.cap("associations"):
+            return
+        memory, gate = self.parts.get("memory"), self.config.association.gate
+        notes = {source.partition("#")[0] for source in memory.sources} if memory else ()
+        names = {hit.id: hit.path.rpartition("/")[2].removesuffix(".md") for hit in found.hits}
+        near = list[Piece]()
+        for one in self.by.recall.related.related(self.query, found.hits, agent, self.caller, gate):
+            if one.chunk.path not in notes and not self._is_own(one.chunk):
+                way = self.words[one.tie].format(x=names.get(one.to, ""), tag=one.name)
+                piece = piece_of(one.chunk, "associations", self.query, f"({way})")
+                near.append(replace(piece, at=len(near), why=f"{one.strength:.2f}"))
+        self._add_pieces("associations", near, None)
+        if not near:
+            reason = f"nothing is tied to what was found as strongly as {gate:.2f}"
+            self.drop("associations", reason)
+
+    def _add_pieces(self, name: PartName, pieces: Sequence[Piece], most: int | None) -> None:
+        """Add a part of what was found, without what stands in the context already."""
+        title, texts = self.words[name], (part.text for part in self.parts.values())
+        known = "".join(map(parts.bare, (*texts, *self.request.shown, self.query)))
+        limit = SHARES[name][0], most
+        kept, out = filled(title, pieces, self.cap(name), limit, known)
+        self.add(parts.part_of(name, title, kept))
+        self.dropped += [parts.Dropped(one.source, one.reason) for one in out]
+
+    def _is_own(self, one: Hit | Chunk) -> bool:
+        """Tell whether something is of the running conversation, which has places of its own.
+
+        Its messages since its segment began, its sliding summaries, and the active context.
+        """
+        view, paths = self.view, self.by.reader.paths
+        own = [paths.active_context(self.request.agent)]
+        if view:
+            rolling = f"{paths.summaries(view.agent)}/rolling/{view.session}"
+            own += [f"{rolling}.", f"{rolling}-"]
+            if one.path == view.path:
+                return one.anchor in {f"#^{message.block}" for message in view.messages}
+        return one.path.startswith(tuple(own))
 
     def add_runs(self) -> None:
         """Add a sub-agent's last completed runs, in the place of a conversation."""
@@ -389,26 +464,45 @@ class _Draft:
         many = self.config.context.subagent_history
         runs = subagents.history(paths, task, many, hides)
         self.notes += [] if runs else [f"There are no completed runs of the task {task!r}."]
-        if self.wants("history"):
-            part, dropped = subagents.runs_part(runs, self.words["history"], self.room)
-            self.add(part)
-            self.dropped.extend(dropped)
+        title, room, pieces = self.words["history"], self.room, list[Piece]()
+        for at, run in enumerate(runs if self.wants("history") else ()):
+            text = "\n".join(one.text for one in run)
+            texts = (f"{text}\n---",) if at else (text, clip(text, room - HEADING_TOKENS))
+            pieces.append(Piece(texts, -at, source=run[-1].file))
+        kept, _ = filled(title, pieces, room, ("", None), unbroken=True)
+        self.add(parts.part_of("history", title, kept, counted(len(kept), "completed run")))
+        if older := len(pieces) - len(kept):
+            self.drop(counted(older, "older run"))
 
     def add_window(self) -> None:
         """Add the last messages and, under them, what waits for an answer and is paid for."""
         if not self.wants("window"):
             return
-        picked = self._pick(self.left if self.said else self.room)
-        keys = [one.key for one in picked.entries if one.key]
-        lines = dated([(one.day, one.text) for one in picked.entries])
-        lines = [self.words["window"], *lines] if lines else []
+        kept = self._newest(self.left if self.said else self.room)
+        lines = [self.words["window"], *parts.dated(kept)] if kept else []
         text = "\n".join([*lines, *([self.said] if self.said else [])])
+        keys = [one.key for one in kept if one.key]
+        why = counted(len(keys), "message") if keys else ""
+        if older := kept[0].at if kept else len(self.before):
+            self.drop(counted(older, "older message"), "only the newest stay whole")
         keys += self.asked.keys if self.whole else ()
-        why = counted(len(picked.keys), "message") if picked.keys else ""
-        if picked.older:
-            self.drop(counted(picked.older, "older message"), "only the newest stay whole")
         path = (self.view.path,) if self.view else ()
         self.add(Part("window", text, count(text), path, tuple(keys), why))
+
+    def _newest(self, room: int) -> list[Piece]:
+        """Return the newest messages that fit a room, without those that are recalled."""
+        recalled, newest = self._recalled(), range(len(self.before) - 1, -1, -1)
+        most = None if self.request.budget is not None else self.config.context.sliding_window
+        pieces = (
+            spoken(self.before[at], self.words, room // 2, at)
+            for at in (newest if self.wants("window") else ())
+            if key_of(self.before[at]) not in recalled
+        )
+        return filled(self.words["window"], pieces, room, ("context", most), unbroken=True)[0]
+
+    def _recalled(self) -> set[str]:
+        """Return the keys of the messages that stand in the context as what was said earlier."""
+        return set(self.parts["earlier"].messages) if "earlier" in self.parts else set()
 
     def _reserve(self) -> int:
         """Return what other parts than auto-RAG and the window may still take."""
@@ -418,126 +512,40 @@ class _Draft:
         others: tuple[PartName, ...] = ("summary", "memory", "associations")
         return tokens + self.frame * sum(self.wants(one) for one in others)
 
-    def _pick(self, room: int) -> Picked:
-        if not self.wants("window"):
-            return Picked(older=len(self.before))
-        is_explicit = self.request.budget is not None
-        most = len(self.before) if is_explicit else self.config.context.sliding_window
-        return pick(self.before, room - HEADING_TOKENS, self.words, most, self.recalled)
-
     def finished(self) -> BuiltContext:
-        """Return the context; what the estimates let in too much is taken out again."""
-        shown = [self.parts[name] for name in parts.PART_NAMES if name in self.parts]
-        for part in [one for one in reversed(self.parts.values()) if one.name != "window"]:
-            if self._cost(shown) > self.budget:
-                shown.remove(part)
-                self.drop(f"the {part.name}")
-        if shown and (excess := self._cost(shown) - self.budget) > 0:
-            last = shown.pop()
-            text = clip(last.text, last.tokens - excess)
-            part = replace(last, text=text, tokens=count(text), messages=())
-            shown += [part] if text else []
+        """Return the context."""
+        shown = tuple(self.parts[name] for name in parts.PART_NAMES if name in self.parts)
+        cost = count(parts.joined(part.text for part in shown))
         return BuiltContext(
             agent=self.request.agent,
             session=self.view.session if self.view else "",
             segment=self.view.segment if self.view else 0,
             budget=self.budget,
-            tokens=self._cost(shown),
-            parts=tuple(shown),
+            tokens=cost + self.request.frame_tokens * len(shown),
+            parts=shown,
             dropped=tuple(dict.fromkeys(self.dropped)),
             notes=tuple(dict.fromkeys(self.notes)),
         )
-
-    def _cost(self, shown: Sequence[Part]) -> int:
-        text = parts.joined(part.text for part in shown)
-        return count(text) + self.request.frame_tokens * len(shown)
 
 
 # --- what an agent knows when a conversation begins ---------------------------------------
 
 
-def start_texts(
-    identity: str, facts: str, active: str, room: int, dropped: list[Dropped]
-) -> tuple[str, str, str]:
-    """Return as much of an identity, a brain and an active context as there is room for.
-
-    What is left out is added to `dropped`, with the reason.
-    """
-    identity, facts = plain_text(identity), _current(facts, dropped)
-    brain = plain_text(with_days(facts))
-    left = room - min(count(active), ACTIVE_TOKENS, room // 2)
-    identity = _cut(identity, left - min(count(brain), left // 2), "identity", dropped)
-    brain = _cut_brain(facts, left - count(identity), dropped)
-    left = room - count(identity) - count(brain)
-    return identity, brain, _cut(active, left, "active context", dropped)
-
-
-def others_text(others: Sequence[Recent]) -> str:
+def others_text(others: Sequence[parts.Recent]) -> str:
     """Return what goes on in other conversations, and what was before the last one."""
     titles = context_words(detect("\n".join(one.line for one in others), "en"))
-    shown, room = list[str](), OTHERS_TOKENS
-    for running, title in ((True, titles["heading_beside"]), (False, titles["heading_before"])):
-        lines = []
-        for one in others:
-            if one.running == running and (cost := count(f"- {one.line}")) <= room:
-                lines.append(one.line)
-                room -= cost
-        shown += [section_text(title, lines)] if lines else []
-    return "\n\n".join(shown)
+    told, room = list[str](), OTHERS_TOKENS
+    for running, name in ((True, "heading_beside"), (False, "heading_before")):
+        lines = (Piece((f"- {one.line}",)) for one in others if one.running == running)
+        if kept := filled(titles[name], lines, room, ("", None))[0]:
+            told.append("\n".join([f"## {titles[name]}", *parts.dated(kept)]))
+            room -= count(told[-1])
+    return "\n\n".join(told)
 
 
-def readable(reader: VaultReader, path: str, dropped: list[Dropped]) -> str:
-    """Return what can be read of a file; what cannot is named, and how to mend it."""
-    is_brain = path.endswith("/brain.md")
-    text, wrong = (read_brain if is_brain else read_text)(reader, path)
-    if wrong:
-        reason = wrong if is_brain else f"{wrong}. {MEND}"
-        dropped.append(
-            Dropped("what cannot be read of the brain" if is_brain else f"part of {path}", reason)
-        )
-    return text
-
-
-def _current(text: str, dropped: list[Dropped]) -> str:
-    """Return a brain without facts that a newer one contradicts, but for those with others below.
-
-    The file keeps them: which of the two holds is the person's to say.
-    """
-    placed = parse_brain(text).facts
-    old = superseded([(one.fact.text, one.fact.written) for one in placed])
-    gone = [placed[at] for at in sorted(old) if placed[at].tree_end == placed[at].end]
-    dropped += [Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
-    return _without(text, gone)
-
-
-def _cut(text: str, room: int, name: str, dropped: list[Dropped]) -> str:
-    """Return as much of a text as there is room for."""
-    if count(text) <= room:
-        return text
-    shown = clip(text, room) if room >= MIN_TOKENS else ""
-    dropped.append(Dropped(f"part of the {name}" if shown else name, NO_ROOM))
-    return shown
-
-
-def _cut_brain(text: str, room: int, dropped: list[Dropped]) -> str:
-    """Return a brain without as many of its least important facts as must go.
-
-    By section; in a section what we wrote goes before what the person typed, then the older.
-    """
-
-    def importance(one: PlacedFact) -> tuple[int, bool, str, int]:
-        fact = one.fact
-        return _IMPORTANCE[fact.section], not fact.written, fact.written, one.start
-
-    facts = sorted(parse_brain(text).facts, key=importance)
-
-    def less(many: int) -> str:
-        return plain_text(with_days(_without(text, facts[:many])))
-
-    gone = bisect_left(range(len(facts)), True, key=lambda many: count(less(many)) <= room)
-    if gone:
-        dropped.append(Dropped(f"{gone} of {len(facts)} facts, the least important", NO_ROOM))
-    return _cut(less(gone), room, "brain", dropped)
+def _importance(one: PlacedFact) -> tuple[int, bool, str, int]:
+    fact = one.fact
+    return _IMPORTANCE[fact.section], not fact.written, fact.written, one.start
 
 
 def _without(text: str, facts: Sequence[PlacedFact]) -> str:

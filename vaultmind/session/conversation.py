@@ -18,17 +18,14 @@ from vaultmind.memory.gate import Gate
 from vaultmind.polling import Worker
 from vaultmind.redact import mask
 from vaultmind.session.files import Shelf, read_text, recallable
-from vaultmind.session.recall import SegmentIndex
 from vaultmind.session.sentences import language_of
 from vaultmind.session.summary import (
     Rolling,
-    Window,
     due,
     fold,
     parse_rolling,
     rendered,
     still_said,
-    unfolded,
 )
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileText
@@ -60,7 +57,7 @@ class View:
     """Of the running segment, oldest first, all roles."""
     rolling: Rolling
     """The summary of the running segment, as it may be shown: each segment has its own."""
-    index: SegmentIndex
+    said: tuple[Message, ...]
     """The whole session, all segments."""
     language: str
     """Of the conversation: `en` where it cannot be told."""
@@ -80,7 +77,7 @@ class Conversation:
         """Whether the file may have changed other than at its end since summaries were tidied."""
         self._text, self._segment = "", 1
         """What was read last, and in which segment it ends."""
-        self._index = SegmentIndex()
+        self._all: tuple[Message, ...] = ()
         self._seen: object = None
         """Of what the view was made: the stamps of its files, and what is hidden."""
         self._view: View | None = None
@@ -117,8 +114,7 @@ class Conversation:
         shown = [(_clean(one), at) for one, at in kept]
         self._edited |= not file.text.startswith(self._text)
         self._text, self._segment = file.text, found.segment
-        least = self._place.config.auto_rag.min_message_tokens
-        self._index = self._index.updated([one for one, _ in shown], least)
+        self._all = tuple(one for one, _ in shown)
         messages = tuple(one for one, at in shown if at == found.segment)
         path = self._paths.rolling(self.agent, self.session, found.segment)
         gone = {part for name, part in hidden if name == path.removesuffix(".md")}
@@ -130,53 +126,40 @@ class Conversation:
             segment=found.segment,
             path=self.path,
             messages=messages,
-            rolling=self._said(self._rolling(summary)),
-            index=self._index,
+            rolling=self._said(parse_rolling(summary)),
+            said=self._all,
             language=language_of(messages),
             ended=not found.meta.source and (found.meta.state != "open" or bool(found.meta.ended)),
         )
 
     # --- the summary ----------------------------------------------------------------------
 
-    def _rolling(self, text: str) -> Rolling:
-        return parse_rolling(text) if text.strip() else Rolling(self.session, self.agent)
-
     def _said(self, rolling: Rolling) -> Rolling:
         """Return a summary without what no message says that may be recalled."""
-        return still_said(rolling, self._index.held)
+        return still_said(rolling, self._all)
 
-    def fold(self, window: Window, most: int = FOLDED_AT_ONCE) -> int:
+    def fold(self, room: int | None = None, most: int = FOLDED_AT_ONCE) -> int:
         """Fold what is due into the summary and save it, at most about so many messages.
 
-        Return how many are still due. Raises what a write raises: the next fold tries again.
+        Return how many are still due: see `due`. Raises what a write raises: the next fold tries
+        again.
         """
         with self.work:
             self.tidy()
-            for _ in range(0, min(most, len(self._due(window))), FOLDED_AT_ONCE):
-                self._write(lambda base: self._folded(base, window), "a conversation is summarised")
-            return len(self._due(window))
+            for _ in range(0, min(most, len(self._due(room))), FOLDED_AT_ONCE):
+                self._write(lambda base: self._folded(base, room), "a conversation is summarised")
+            return len(self._due(room))
 
-    def _due(self, window: Window, rolling: Rolling | None = None) -> Sequence[Message]:
-        """Return what is to be folded now: what the summary lacks and has left the window.
+    def _due(self, room: int | None, rolling: Rolling | None = None) -> Sequence[Message]:
+        view, config = self.view(), self._place.config
+        return due(view.messages, rolling or view.rolling, config, room) if view else ()
 
-        The last message in the summary may be hidden or deleted by now: then its time tells.
-        """
-        view = self.view()
-        if view is None:
-            return ()
-        base = rolling or view.rolling
-        later = unfolded(view.messages, base.upto)
-        if base.upto and len(later) == len(view.messages):
-            later = [one for one in later if one.time > base.updated]
-        return due(later, "", window)
-
-    def _folded(self, base: Rolling, window: Window) -> Rolling:
+    def _folded(self, base: Rolling, room: int | None) -> Rolling:
         """Return a summary with what is due in it, a few messages at a time as it grows."""
-        leaving = self._due(window, base)[:FOLDED_AT_ONCE]
-        for at in range(0, len(leaving), window.every):
+        leaving, config = self._due(room, base)[:FOLDED_AT_ONCE], self._place.config.summary
+        for at in range(0, len(leaving), config.every):
             language = "" if base.messages else language_of(leaving)
-            batch = leaving[at : at + window.every]
-            base = fold(base, batch, self._place.config.summary.max_tokens, language)
+            base = fold(base, leaving[at : at + config.every], config.max_tokens, language)
         return self._said(base)
 
     def tidy(self) -> None:
@@ -191,14 +174,13 @@ class Conversation:
         """Change a segment's summary in its file."""
 
         def change(file: FileText | None) -> str | None:
-            text = file.text if file else ""
-            base = self._rolling(text)
+            base = parse_rolling(file.text if file else "")
+            base = replace(base, session=self.session, agent=self.agent)
             new = update(base)
             return rendered(new) if new != base else None
 
-        segment = segment or self._segment
         if self._place.gate.keeps_records(self.agent):
-            path = self._paths.rolling(self.agent, self.session, segment)
+            path = self._paths.rolling(self.agent, self.session, segment or self._segment)
             self._place.gate.save(path, change, Caller("agent", self.agent), reason)
 
 
@@ -209,9 +191,6 @@ class Conversations(Worker):
         super().__init__("follow")
         self.shelf, self.gate, self.hidden, self.config = shelf, gate, hidden, config
         self.reader = shelf.reader
-        self._stopping = threading.Event()
-        self._window = Window(config.context.sliding_window, every=config.summary.every)
-        """How much stays whole where the background folds."""
         self._conversation = lru_cache(HELD)(partial(Conversation, self))
 
     def view(self, agent: str, session: str = "") -> View | None:
@@ -224,30 +203,28 @@ class Conversations(Worker):
         session = session or self.shelf.latest(agent)
         return self._conversation(agent, session).view() if session else None
 
-    def fold(self, view: View, window: Window) -> View:
-        """Return the view with what is due folded into its summary, which is saved.
+    def fold(self, view: View, room: int | None) -> View:
+        """Return the view with what is due folded into its summary, which is saved: see `due`.
 
         What is too much to wait for is folded in the background.
         """
         conversation = self._conversation(view.agent, view.session)
-        if conversation.fold(window, FOLDED_BY_ASKER):
+        if conversation.fold(room, FOLDED_BY_ASKER):
             self.heard(view.agent, view.session)
         return conversation.view() or view
 
-    def heard(self, agent: str, session: str) -> None:
-        """Say that a session has grown: its summary follows in the background."""
-        self.then(partial(self._follow, agent, session))
+    def heard(self, agent: str, session: str, left: int = 0) -> None:
+        """Say that a session has grown: its summary follows in the background.
 
-    def close(self, *, finish: bool = False) -> None:
-        """Finish what is being written and stop."""
-        self._stopping.set()
-        super().close(finish=finish)
+        A part at a time, so that who asks goes in between, while less than before is `left`.
+        """
 
-    def _follow(self, agent: str, session: str) -> None:
-        """Fold what left a conversation's window, a part at a time: who asks goes in between."""
-        conversation, before = self._conversation(agent, session), 0
-        while (left := conversation.fold(self._window)) != before and not self._stopping.is_set():
-            before = left
+        def follow() -> None:
+            still = self._conversation(agent, session).fold()
+            if still not in (0, left):
+                self.heard(agent, session, still)
+
+        self.then(follow)
 
 
 @lru_cache(maxsize=20_000)

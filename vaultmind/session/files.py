@@ -22,7 +22,6 @@ from vaultmind.session.unkept import unkept
 from vaultmind.types import Caller, Message
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, FileText, VaultReader, stat_of
-from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
 from vaultmind.vault.properties import body_start
 from vaultmind.vault.transcript import SessionMeta, Transcript
@@ -60,15 +59,6 @@ _WHOLE = re.compile(r"\n\^[A-Za-z0-9-]+\n\n\Z")
 _NUMBER = re.compile(rb"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)")
 
 
-@dataclass(frozen=True, slots=True)
-class Pipe:
-    """A client's connection, as it says of itself: one conversation, unless its host has hooks."""
-
-    name: str
-    host_id: str = ""
-    """What the client called the conversation when it started the connection."""
-
-
 # --- ids and times ------------------------------------------------------------------------
 
 
@@ -89,15 +79,12 @@ def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
 
     A tombstone, a fact's source and an audit line name a session by its number: used again, it
     would hide new words, or vouch for words that nobody said. So numbers are looked for in the
-    names of sessions and summaries, and in the notes and logs of the agent.
+    names of sessions and in the agent's logs, which name each session that begins.
     """
-    memory = paths.root / paths.memory(agent)
-    folders = (memory / "sessions", memory / "summaries" / "rolling")
-    texts = ["\n".join(name for folder in folders for name in _names(folder)).encode()]
-    for name in _names(memory):
-        if name.endswith((".md", ".jsonl")):
-            with suppress(OSError):
-                texts.append((memory / name).read_bytes())
+    texts = ["\n".join(_names(paths.root / paths.sessions(agent))).encode()]
+    for path in (paths.root / paths.memory(agent)).glob("*.jsonl"):
+        with suppress(OSError):
+            texts.append(path.read_bytes())
     used: Counter[str] = Counter()
     for day, number in {found for text in texts for found in _NUMBER.findall(text)}:
         used[day.decode()] = max(used[day.decode()], int(number))
@@ -204,14 +191,14 @@ class Shelf:
         known = self._parsed.get(path)
         if known and known[0].stat == self.reader.stat(path):
             return known
-        file, before = self.reader.read(path), None
-        if known and _WHOLE.search(known[0].text[-ID_LETTERS:]):  # most have only grown since
-            before = known if file.text.startswith(known[0].text) else None
+        file = self.reader.read(path)
+        whole = known and _WHOLE.search(known[0].text[-ID_LETTERS:])  # most have only grown since
+        has_grown = known and whole and file.text.startswith(known[0].text)
+        there, begin = (known[1], len(known[0].text)) if known and has_grown else (None, 0)
         if len(self._parsed) >= PARSED:
             self._parsed.clear()
-        there, begin = (before[1], len(before[0].text)) if before else (None, 0)
-        self._parsed[path] = file, written.parse_session(file.text, there, begin)
-        return self._parsed[path]
+        read = self._parsed[path] = file, written.parse_session(file.text, there, begin)
+        return read
 
 
 def _read_head(session: str, path: Path) -> Head:
@@ -274,12 +261,6 @@ def beginning(text: str, most: int) -> str:
     return mask(head).text[:most].strip() if len(head) > most else head
 
 
-def keepable_id(given: str) -> str:
-    """Return a message's id as it may stand in a file; one that holds a secret becomes a hash."""
-    own = safe(given)
-    return own if mask(own).text == own else hashed_id(given)
-
-
 def hashed_id(text: str) -> str:
     """Return an id made of a text: the same one has the same id."""
     return f"h{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}"
@@ -326,11 +307,18 @@ def read_brain(reader: VaultReader, path: str) -> tuple[str, str]:
 
 
 def texts(content: object) -> list[str]:
-    """Return the texts of a content: itself, or those of its blocks."""
-    if isinstance(content, str):
-        return [content]
-    found = (block.get("text") for block in blocks(content, "text"))
+    """Return the texts of a content: itself, or those of its parts, with a mark for a picture."""
+    if isinstance(content, dict):
+        content = content.get("parts") or content.get("text") or content.get("result")
+    parts = content if isinstance(content, list) else [content]
+    found = (_text_of(one) if isinstance(one, dict) else one for one in parts)
     return [text for text in found if isinstance(text, str)]
+
+
+def _text_of(part: dict[str, Any]) -> object:
+    if part.get("content_type") == "image_asset_pointer":
+        return "[image]"
+    return part.get("text") if part.get("type", "text") == "text" else None
 
 
 def blocks(content: object, kind: str) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ the person (memories, custom instructions) is suggested, a sentence each.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 import zipfile
@@ -23,9 +22,10 @@ from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
 from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id, local_time, texts
 from vaultmind.session.log import SessionLog
-from vaultmind.types import ROLES, Message, Progress, Role
+from vaultmind.types import ROLES, Message, MessageRef, Progress, Role
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name
+from vaultmind.vault.transcript import BOM
 
 FORMATS = (
     "JSON Lines of {session, time, role, speaker?, content, id?}, Claude's or ChatGPT's "
@@ -75,11 +75,11 @@ class Export:
         """
         topic = str(record.get("name") or record.get("title") or "")
         begun = record.get("created_at") or record.get("create_time")
-        read: Callable[[Any], Words] = _claude
+        read: Callable[[Any], Words] = _words
         if "chat_messages" in record:
             entries, name = record["chat_messages"], record.get("uuid") or topic
         elif "mapping" in record:
-            entries, read = _branch(record), _chatgpt
+            entries = _branch(record)
             name = record.get("conversation_id") or record.get("id") or f"{topic} {begun or ''}"
         else:
             entries, read, name = [record], _flat, str(record.get("session") or session).strip()
@@ -138,8 +138,8 @@ def import_file(
     faults.
     """
     agent, file = agent_name(agent), safe(mask(path.name).text)
-    export, redacted, skipped = read_export(path, file if one else ""), set[str](), 0
-    faults, written, grown = export.faults, 0, 0
+    export = read_export(path, file if one else "")
+    faults, redacted, new = export.faults, set[str](), list[MessageRef]()
     said = [(name, *talk) for name, talk in export.conversations.items() if talk[1]]
     if not (said or export.kept) and faults:
         raise BadArgument("file", path.name, f"{FORMATS}; first fault: {faults[0].rstrip('.')}")
@@ -147,13 +147,13 @@ def import_file(
         logged = sessions.take_in(agent, name, topic, messages)
         faults += [f"message {one!r} of {name!r} was cut: too long" for one in logged.cut]
         redacted |= logged.redacted
-        new, grown = len(logged.new), grown + len({ref.session for ref in logged.new})
-        written, skipped = written + new, skipped + len(messages) - new
+        new += logged.new
         report(Progress(done, len(said), "sessions"))
     more = [f"and {len(faults) - MAX_FAULTS} more"] if len(faults) > MAX_FAULTS else []
-    told, kinds = (*faults[:MAX_FAULTS], *more), sorted(redacted) if written else ()
+    told, kinds = (*faults[:MAX_FAULTS], *more), tuple(sorted(redacted)) if new else ()
+    grown, skipped = len({ref.session for ref in new}), sum(len(it) for *_, it in said) - len(new)
     suggested = sum(map(suggest, islice(export.kept, MAX_KEPT)))
-    return Imported(grown, written, skipped, told, export.left_out, tuple(kinds), suggested)
+    return Imported(grown, len(new), skipped, told, export.left_out, kinds, suggested)
 
 
 def read_export(path: Path, session: str = "") -> Export:
@@ -212,7 +212,7 @@ def _kept(value: object, *, named: bool = False) -> Iterator[str]:
 
 def _records(raw: bytes, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the records of a JSON array, one JSON object, or JSON Lines, each with its place."""
-    raw = raw.removeprefix(codecs.BOM_UTF8)
+    raw = raw.removeprefix(BOM.encode())
     if not raw.strip():
         raise UnreadableNote(name, "it is empty; there is nothing to import")
     try:
@@ -228,42 +228,27 @@ def _records(raw: bytes, name: str) -> Iterator[tuple[str, Any]]:
 # --- who said what, by the shape of an entry ------------------------------------------------
 
 
-def _claude(entry: dict[str, Any]) -> Words:
-    """Return who said what in an entry of `chat_messages`.
+def _words(entry: dict[str, Any]) -> Words:
+    """Return who said what in an entry of Claude's or ChatGPT's; no role for what nobody said.
 
-    `text` also renders tool use, so the text parts of `content` are preferred; thinking and tool
-    parts are left out. A file that came with a message is told by its name.
+    Claude's `text` also renders tool use, so the text parts of `content` are preferred; thinking
+    and tool parts are left out. A file that came with a message is told by its name.
     """
-    said = [one.strip("\n") for one in texts(entry.get("content") or entry.get("text"))]
+    author, content = entry.get("author") or {}, entry.get("content") or entry.get("text")
+    role = _ROLES.get(str(entry.get("sender") or author.get("role")))
+    kind = content.get("content_type") if isinstance(content, dict) else ""
+    hidden = (entry.get("metadata") or {}).get("is_visually_hidden_from_conversation")
+    if role == "system" or hidden or kind in _NOT_SAID:
+        return None, "", ""
     files = [
         one.get("file_name") for key in ("attachments", "files") for one in entry.get(key) or ()
     ]
     attached = (f"[attached: {name}]" for name in dict.fromkeys(filter(None, files)))
-    text = "\n\n".join(filter(None, ("\n\n".join(said).strip(), *attached)))
-    return _ROLES.get(str(entry.get("sender"))), text, ""
-
-
-def _chatgpt(entry: dict[str, Any]) -> Words:
-    """Return who said what in a message of ChatGPT; no role for what nobody said."""
-    author, content = entry.get("author") or {}, entry.get("content") or {}
-    role, recipient = _ROLES.get(str(author.get("role"))), str(entry.get("recipient") or "all")
-    hidden = (entry.get("metadata") or {}).get("is_visually_hidden_from_conversation")
-    if role == "system" or hidden or content.get("content_type") in _NOT_SAID:
-        return None, "", ""
-    parts = content.get("parts") or [content.get("text") or content.get("result")]
-    text = "\n\n".join(filter(None, map(_part, parts)))
-    if role == "tool" or recipient != "all":
-        speaker = str(author.get("name") or "") if role == "tool" else recipient
-        return role and "tool", beginning(text, TOOL_CHARS), speaker
-    return role, text, ""
-
-
-def _part(part: object) -> str:
-    """Return a part as text: a string, a spoken part's transcription, or a mark for a picture."""
-    if isinstance(part, dict) and part.get("content_type") == "image_asset_pointer":
-        return "[image]"
-    text = part.get("text") if isinstance(part, dict) else part
-    return text.strip() if isinstance(text, str) else ""
+    text = "\n\n".join(filter(None, (*(one.strip() for one in texts(content)), *attached)))
+    if (to := str(entry.get("recipient") or "all")) == "all" and role != "tool":
+        return role, text, ""
+    speaker = str(author.get("name") or "") if role == "tool" else to
+    return role and "tool", beginning(text, TOOL_CHARS), speaker
 
 
 def _branch(record: dict[str, Any]) -> list[dict[str, Any]]:

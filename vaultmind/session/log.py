@@ -29,7 +29,7 @@ from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session import files
 from vaultmind.session.active import ending, last_time, leaves_of, recent_of, telling
-from vaultmind.session.files import Hides, iso, parse_time
+from vaultmind.session.files import iso, parse_time
 from vaultmind.session.parts import Recent
 from vaultmind.session.unkept import BEYOND_DOUBT, refs_of, unkept
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message, MessageRef, Outcome
@@ -43,28 +43,12 @@ FULL, MESSAGE = 2, 9
 """Part of what can be read of a file that a session grows to; part in characters of a message."""
 MAX_CHARS = 100_000
 """Characters of a message that are kept at most; of a longer paste it is said how much is not."""
-NEWEST = 12
-"""Sessions, the newest ones, in which copies of a host's conversation are looked for."""
 BEGINS, ENDED, BLANK = "a session begins", "\nstate: ended", ("\n\n", "\n\r\n")
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
+Listener = Callable[[str, str], object]
+"""Hears of an agent's session."""
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Listeners:
-    """What the log tells others, and what it needs to know from them."""
-
-    hides: Hides = lambda agent, record, part: False
-    """What was forgotten: no active context repeats it."""
-    device: str = ""
-    """Which device writes: the sessions are its own."""
-    ended: Callable[[str, str], object] = lambda agent, session: None
-    """Hears of each session that has ended."""
-    grew: Callable[[str, str], object] = lambda agent, session: None
-    """Hears of each session in which something was said; not of what was imported."""
-    erased: Callable[[MessageRef], bool] = lambda ref: False
-    """Tells which messages were erased: a marker is imported in their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +138,16 @@ class SessionLog(files.Shelf):
         reader: VaultReader,
         clock: Clock,
         idle_minutes: float,
-        listeners: Listeners | None = None,
+        ended: Listener = lambda agent, session: None,
+        grew: Listener = lambda agent, session: None,
     ) -> None:
+        """`ended` hears of each session that has ended, `grew` of each in which something was said;
+        not of what was imported.
+        """
         super().__init__(reader)
         self._gate, self._clock = gate, clock
-        self._idle = timedelta(minutes=idle_minutes)
-        self._listeners = listeners or Listeners()
+        self.idle = timedelta(minutes=idle_minutes)
+        self._ended, self._grew = ended, grew
         self._readable = reader.max_bytes or files.DEFAULT_SESSION_BYTES
         self._most = min(MAX_CHARS, self._readable // MESSAGE)
         self.keeps = gate.keeps_records
@@ -191,10 +179,7 @@ class SessionLog(files.Shelf):
         client = mask(caller.client).text if caller.kind == "agent" else ""
         project = mask(caller.project).text
         meta = SessionMeta("", agent, conversation=conversation, client=client, project=project)
-        logged = self._arrive(Talk(meta, caller), messages, new_segment)
-        for session in dict.fromkeys(ref.session for ref in logged.new):
-            self._listeners.grew(agent, session)
-        return logged
+        return self._arrive(Talk(meta, caller), messages, new_segment)
 
     def take_in(self, agent: str, source: str, topic: str, messages: Sequence[Message]) -> Logged:
         """Write down a conversation that took place elsewhere.
@@ -203,7 +188,7 @@ class SessionLog(files.Shelf):
         it stays erased, though the session that held it may have been deleted by hand: any of the
         message's day may be that.
         """
-        agent, erased = agent_name(agent), self._listeners.erased
+        agent, erased = agent_name(agent), self._gate.hiding.erased
         highest = files.numbers_used(self._paths, agent)
 
         def is_erased(one: Message) -> bool:
@@ -226,7 +211,7 @@ class SessionLog(files.Shelf):
                 text = f"{files.beginning(text, self._most)} […{left:,} characters left out]"
             masked = (mask if talk.meta.source else mask_secrets)(text)
             kinds.update(masked.kinds)
-            own, speaker = files.keepable_id(one.id), mask(one.speaker).text
+            own, speaker = mask(safe(one.id)).text, mask(one.speaker).text
             time = one.time or now
             said.append(replace(one, text=masked.text, time=time, id=own, speaker=speaker))
         with self._locks[agent]:
@@ -235,6 +220,8 @@ class SessionLog(files.Shelf):
         if talk.left:
             self.end_idle(agent)
         for session in dict.fromkeys(ref.session for ref in logged.new):
+            if not talk.meta.source:
+                self._grew(agent, session)
             quietly(partial(self._hide_unkept, agent, session, said))
         return replace(logged, redacted=frozenset(kinds), cut=tuple(cut))
 
@@ -251,14 +238,10 @@ class SessionLog(files.Shelf):
             there = [placed.message for placed in self.read(agent, session).messages]
             gone = (there[at] for at in unkept(there, least=BEYOND_DOUBT))
             for ref in refs_of(agent, session, gone):
-                self._gate.hide_request(ref, Caller("agent", agent))
+                self._gate.hide(agent, (ref,), Caller("agent", agent), asked=True)
 
     def ask(
-        self,
-        write: MemoryWrite,
-        words: str = "",
-        message_id: str = "",
-        said: MessageRef | None = None,
+        self, write: MemoryWrite, words: str = "", id: str = "", said: MessageRef | None = None
     ) -> Outcome:
         """Have the gate change a memory as somebody asks, with what the relative dates mean.
 
@@ -271,32 +254,27 @@ class SessionLog(files.Shelf):
         if not write.text.strip():
             raise errors.BadArgument("text", write.text, "one fact, in words")
 
+        caller, is_person = write.caller, write.caller.kind == "person"
+        to = write.agent if is_person else caller.agent
+
         def witness() -> MessageRef | None:
             nonlocal said
-            said = said or self._request(write, words.strip(), message_id)
+            if said is None and self.keeps(to):  # else the agent is kept read-only
+                # without the person's words it is the agent's own wording
+                message = Message(
+                    "user" if words.strip() or is_person else "assistant",
+                    words.strip() or write.text, "", id,
+                    how="cli" if is_person else "reported", asked=write.op,
+                )  # fmt: skip
+                logged = self.log(to, message, caller=caller, conversation=caller.conversation)
+                said = logged.refs[0]
             if said and write.op == "forget":
-                self._gate.hide_request(said, write.caller)
+                self._gate.hide(said.agent, (said,), caller, asked=True)
             return said
 
         if write.op != "forget":
             write = replace(write, text=with_dates(write.text, self._clock()))
         return self._gate.write(write, witness)
-
-    def _request(self, write: MemoryWrite, words: str, message_id: str) -> MessageRef | None:
-        """Log a request in the session of who was spoken to; not for an agent kept read-only.
-
-        Without the person's words it is the agent's own wording, and logged as the agent's.
-        """
-        caller, is_person = write.caller, write.caller.kind == "person"
-        spoken_to = write.agent if is_person else caller.agent
-        if not self.keeps(spoken_to):
-            return None
-        message = Message(
-            "user" if words or is_person else "assistant", words or write.text, "", message_id,
-            how="cli" if is_person else "reported", asked=write.op,
-        )  # fmt: skip
-        logged = self.log(spoken_to, message, caller=caller, conversation=caller.conversation)
-        return logged.refs[0]
 
     # --- how it ends ---------------------------------------------------------------------
 
@@ -315,7 +293,7 @@ class SessionLog(files.Shelf):
             if session:
                 self.read(agent, session)
             return ""
-        when = current.last if moment - current.last >= self._idle else moment
+        when = current.last if moment - current.last >= self.idle else moment
         self._end(agent, current.id, when, caller or Caller("agent", agent))
         return current.id
 
@@ -328,7 +306,7 @@ class SessionLog(files.Shelf):
         for name in (agent_name(agent),) if agent else self._paths.agent_names():
             caller = Caller("agent", name)
             for one in self._running(name) if self.keeps(name) else ():
-                if abs(self._clock() - one.last) >= self._idle:
+                if abs(self._clock() - one.last) >= self.idle:
                     quietly(partial(self._end, name, one.id, one.last, caller))
 
     def _end(self, agent: str, session: str, when: datetime, caller: Caller) -> None:
@@ -339,7 +317,7 @@ class SessionLog(files.Shelf):
         path, active = self._paths.session(agent, session), self._paths.active_context(agent)
         with self._locks[agent]:
             now = self._clock()
-            leaves = leaves_of(self.reader, self._listeners.hides, agent, path, now)
+            leaves = leaves_of(self.reader, self._gate.hiding.hides, agent, path, now)
             if leaves.body:
                 why = "what a session leaves for the next"
                 try:
@@ -347,10 +325,9 @@ class SessionLog(files.Shelf):
                 except (errors.PathRefused, errors.UnreadableNote) as error:
                     # it will be the same next time
                     log.warning("the active context was not written: %s", error)
-            done = ending(leaves, when, self._listeners.device)
-            ended = self._gate.save(path, done, caller, "a session ends")
+            ended = self._gate.save(path, ending(leaves, when), caller, "a session ends")
         if ended:
-            self._listeners.ended(agent, session)
+            self._ended(agent, session)
 
     def recent(self, agent: str, session: str = "") -> tuple[Recent, ...]:
         """End what fell silent; return the newest other conversations of the last days.
@@ -360,7 +337,7 @@ class SessionLog(files.Shelf):
         self.end_idle(agent)
         since = (self._clock() - RECENT_DAYS).date().isoformat()
         found = (
-            recent_of(self.reader, agent_name(agent), one.id, self._listeners.hides)
+            recent_of(self.reader, agent_name(agent), one.id, self._gate.hiding.hides)
             for one in reversed(self.heads(agent))
             if one.id[:10] >= since and one.said and one.id != session and not one.meta.source
         )
@@ -369,7 +346,7 @@ class SessionLog(files.Shelf):
     def open_session(self, agent: str, conversation: str = "") -> str:
         """Return the id of a conversation's open session; empty for none, or one gone silent."""
         current = next(self._running(agent_name(agent), conversation), None)
-        return current.id if current and self._clock() - current.last < self._idle else ""
+        return current.id if current and self._clock() - current.last < self.idle else ""
 
     # --- within an agent's lock ----------------------------------------------------------
 
@@ -398,9 +375,7 @@ class SessionLog(files.Shelf):
                 self._gate.save(path, _with_blank, talk.caller, why)
                 talk.session = next(self._running(agent, name), None)
             known = [one.id for one in heads if one.is_of(name)][0 if is_hosts(name) else -2 :]
-            # a host begins a conversation that it resumes or forks with a copy of another
-            known += [one.id for one in heads[-NEWEST:]] if is_hosts(name) else []
-        for session in dict.fromkeys(known):
+        for session in known:
             with suppress(errors.NotFound, errors.UnreadableNote):
                 for placed in self.read(agent, session).messages:
                     talk.learn(session, placed.message)
@@ -421,7 +396,7 @@ class SessionLog(files.Shelf):
     def _leave(self, talk: Talk, moment: datetime) -> None:
         """Leave the open session where a message of this moment does not belong to it."""
         session = talk.session
-        silent = session and not talk.meta.source and moment - session.last >= self._idle
+        silent = session and not talk.meta.source and moment - session.last >= self.idle
         if session and (silent or session.size > self._readable // FULL):
             self._flush(talk)
             talk.session, talk.left = None, True
@@ -460,7 +435,7 @@ class SessionLog(files.Shelf):
         day, agent, is_import = moment.date().isoformat(), talk.meta.agent, bool(talk.meta.source)
         session = f"{day}_{files.numbers_used(self._paths, agent)[day] + 1:03d}"
         meta = replace(talk.meta, id=session, started=iso(moment), ended=ended if is_import else "")
-        head = written.render_header(replace(meta, device=self._listeners.device))
+        head = written.render_header(replace(meta, device=self._gate.settings.device))
         path, why = self._paths.session(agent, session), "an import" if is_import else BEGINS
         if not self._gate.save(path, lambda file: None if file else head, talk.caller, why):
             raise errors.WriteConflict(f"{path} came up a moment ago.", hint="Try again.")

@@ -1,10 +1,17 @@
-"""A built context as data: what it is for, its ordered parts, what was left out and why."""
+"""A context as data: what it is for, its ordered parts, what was left out and why.
+
+A part is filled with pieces, the best first, while they fit; they are shown in an order of their
+own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
+
+from vaultmind.tokens import count, size_of
 
 PartName = Literal[
     "identity", "brain", "active context", "summary", "earlier", "memory", "associations",
@@ -117,3 +124,100 @@ def joined(texts: Iterable[str]) -> str:
 def more_than(room: int, key: str) -> str:
     """Return why something is left out, and what to raise."""
     return f"more than {room:,} tokens (raise the budget or {key})"
+
+
+# --- filling a part -----------------------------------------------------------------------
+
+DAY_TOKENS = 10
+"""What a line with a date costs at most."""
+SHOWN = "stands in the context already"
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something that may stand in a part, and why it may not."""
+
+    texts: tuple[str, ...]
+    """As it may be shown: the first that fits is."""
+    at: int = 0
+    """Its place among the others."""
+    day: str = ""
+    """The day that it is from, which stands above it where there are several."""
+    key: str = ""
+    """Of the message that its first text holds whole."""
+    source: str = ""
+    says: str = ""
+    """Its bare words: they are not said twice."""
+    why: str = ""
+    """Why it is here, in words."""
+    reason: str = ""
+    """Why it is left out."""
+
+
+def bare(text: str) -> str:
+    """Return a text's words, by which it is told whether something was said already."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def filled(
+    title: str,
+    pieces: Iterable[Piece],
+    room: int,
+    limit: tuple[str, int | None],
+    known: str = "",
+    *,
+    unbroken: bool = False,
+) -> tuple[list[Piece], list[Piece]]:
+    """Return the pieces that fit a room, in their order, and the others with the reason.
+
+    `pieces` come best first; `limit` is the section of the configuration that limits them, and how
+    many there may be. What the `known` bare words hold is said already. Where they are to be
+    `unbroken`, what comes after the first that does not fit is not looked at.
+    """
+    section, most = limit
+    kept, out, days = list[Piece](), list[Piece](), set[str]()
+    left = room - size_of(f"{title}\n")
+    for one in pieces:
+        dates = DAY_TOKENS * (1 + (len(days) == 1)) if days and one.day not in days else 0
+        costs = ((text, size_of(f"{text}\n") + dates) for text in one.texts)
+        text, cost = next((it for it in costs if it[1] <= left), ("", 0.0))
+        reason = one.reason or (SHOWN if one.says and one.says in known else "")
+        if not reason and most is not None and len(kept) >= most:
+            reason = f"only the best {most} are shown (raise {section}.top_k)"
+        if not reason and not text:
+            reason = more_than(room, f"{section}.max_tokens")
+        if reason:
+            out.append(replace(one, reason=reason))
+            if unbroken:
+                break
+            continue
+        kept.append(replace(one, texts=(text,), key=one.key if text == one.texts[0] else ""))
+        days |= {one.day} - {""}
+        known += one.says
+        left -= cost
+    return sorted(kept, key=lambda one: one.at), out
+
+
+def part_of(name: PartName, title: str, kept: Sequence[Piece], why: str = "") -> Part | None:
+    """Return the part that pieces make; None for none."""
+    text = "\n".join([title, *dated(kept)])
+    sources = tuple(dict.fromkeys(one.source for one in kept if one.source))
+    keys = tuple(one.key for one in kept if one.key)
+    why = why or ", ".join(one.why for one in kept)
+    return Part(name, text, count(text), sources, keys, why) if kept else None
+
+
+def dated(pieces: Iterable[Piece]) -> list[str]:
+    """Return pieces as they are shown, with a date where a day begins if there are several.
+
+    A question of when is answered by them. A piece without a day belongs to that before it.
+    """
+    shown, day = list[str](), ""
+    several = len({one.day for one in pieces} - {""}) > 1
+    for one in pieces:
+        if several and one.day not in ("", day):
+            day = one.day
+            shown.append(f"— {day} —")
+        shown += one.texts
+    return shown

@@ -39,7 +39,6 @@ KINDS: tuple[Kind, ...] = ("decision", "fact", "question", "other")
 
 _CLAUSE = re.compile(r"[,;:—–]\s+|\s[-(]\s?")
 _NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]{0,5}[-–]?\d[\d.,:/ \u00a0-]*|[$€£%№]")
-_WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _NAME = re.compile(r"(?<=[^.!?…:\n\s\"„«“'(*_])[\"„«“'(*_ ]+([^\W\d_][\w'’-]+)")
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _I = re.compile(r"(?:i['’](?:m|ll|ve|d)|ok)$", re.IGNORECASE)
@@ -103,17 +102,15 @@ def shortened(text: str, max_tokens: int) -> str:
     """
     if count(text) <= max_tokens:
         return text
-    body = unmarked(text)
-    head, tail = text.startswith(f"{MARK} "), text.endswith(f" {MARK}")
-    best, most = "", -1.0
-    for start in (0, *(match.end() for match in _CLAUSE.finditer(body))):
-        piece = clip(body[start:], max(2, max_tokens - 2), mark="")
-        worth = _telling(piece) - (0.5 if start else 0.0)
-        if worth > most and any(map(str.isalnum, piece)):
-            before = f"{MARK} " if start or head else ""
-            after = f" {MARK}" if tail or body[start:] != piece else ""
-            best, most = before + piece.strip() + after, worth
-    return best or clip(text, max_tokens)
+    body, starts = unmarked(text), (0, *(match.end() for match in _CLAUSE.finditer(unmarked(text))))
+    pieces = {at: clip(body[at:], max(2, max_tokens - 2), mark="") for at in starts}
+    start = max(pieces, key=lambda at: _telling(pieces[at]) - 0.5 * bool(at))
+    piece, is_end = pieces[start], body[start:] == pieces[start]
+    if not any(map(str.isalnum, piece)):
+        return clip(text, max_tokens)
+    before = f"{MARK} " if start or text.startswith(f"{MARK} ") else ""
+    after = "" if is_end and not text.endswith(f" {MARK}") else f" {MARK}"
+    return before + piece.strip() + after
 
 
 def unmarked(text: str) -> str:
@@ -186,18 +183,13 @@ def stemmed(text: str, language: str) -> list[str]:
     """Return the stems of the content words of a text, in order."""
     like_russian = language in ("uk", "be", "bg", "sr")
     own = "ru" if _CYRILLIC.search(text) and not like_russian else language
-    return [stem for raw in _WORD.findall(text) for stem in _content(raw, own)]
-
-
-@lru_cache(maxsize=8192)
-def _content(raw: str, language: str) -> tuple[str, ...]:
-    """Return the stems of a word's parts that are no stop words. Talks say the same words again."""
-    stop = BY_LANGUAGE.get(language, frozenset()) | BY_LANGUAGE["en"]
-    return tuple(
-        stems(word, language)[0]
-        for word in words(raw)
-        if word not in stop and (len(word) > 1 or word.isdigit() or not word.isascii())
-    )
+    stop = BY_LANGUAGE.get(own, frozenset()) | BY_LANGUAGE["en"]
+    content = (word for word in words(text) if word not in stop)
+    return [
+        stems(word, own)[0]
+        for word in content
+        if len(word) > 1 or word.isdigit() or not word.isascii()
+    ]
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -17,10 +17,7 @@ from typing import Any, NamedTuple
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref
 from vaultmind.memory.match import Wanted, says
-from vaultmind.plural import counted
 from vaultmind.redact import mask
-from vaultmind.session.parts import NO_ROOM, Dropped, Part
-from vaultmind.tokens import clip, count
 from vaultmind.types import ROLES, Fact
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import safe
@@ -69,33 +66,8 @@ def history(paths: VaultPaths, task: str, most: int, hides: Callable[[str, str],
     return runs
 
 
-def runs_part(runs: Runs, heading: str, room: int) -> tuple[Part | None, list[Dropped]]:
-    """Return as many of the newest runs as fit, oldest first, and what is left out and why.
-
-    Each is whole, but the newest is cut where it must be.
-    """
-    left, texts = room - count(f"{heading}\n"), list[str]()
-    for run in runs:
-        text = "\n".join(one.text for one in run)
-        text = text if texts else clip(text, left)
-        left -= count(f"{text}\n---\n")
-        if not text or (texts and left < 0):
-            break
-        texts.append(text)
-    older = len(runs) - len(texts)
-    dropped = [Dropped(counted(older, "older run"), NO_ROOM)] if older else []
-    if not texts:
-        return None, dropped
-    text = "\n".join([heading, "\n---\n".join(reversed(texts))])
-    sources = tuple(dict.fromkeys(run[-1].file for run in reversed(runs[: len(texts)])))
-    why = counted(len(texts), "completed run")
-    return Part("history", text, count(text), sources, (), why), dropped
-
-
 class RunLines:
     """Implements the gate's `RecordKind`: messages of all tasks' runs that say a fact."""
-
-    name = "scheduled runs"
 
     def __init__(self, paths: VaultPaths) -> None:
         self._paths = paths

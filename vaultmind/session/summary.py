@@ -19,10 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from vaultmind.config import Config
 from vaultmind.language.text import plain_sentences
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, context_words, read
 from vaultmind.session.unkept import keeping, orders_memory
+from vaultmind.tables import adapter
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault import properties
@@ -48,10 +50,14 @@ NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
 LATELY = 60
 """Newest messages among which a wish not to keep something is looked for again."""
+KEPT = 4
+"""The last messages, which stay whole however full the window is."""
 HEADER_TOKENS = 4
 """What a message costs besides its words: who speaks."""
 NAMES = ("session", "agent", "language", "updated", "upto")
 """Properties of a summary's file that are words."""
+_KEYS = {"from": "source", "at": "at", "by": "speaker", "w": "weight", "kind": "kind"}
+"""Keys of a line's comment."""
 _COMMENT = re.compile(r"%%(\{.*?\})%%")
 
 
@@ -91,22 +97,6 @@ class Rolling:
     """By kind, in each kind as they were said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """How much of a conversation stays whole, and when the rest is folded."""
-
-    messages: int = 20
-    """The newest messages that stay whole."""
-    max_tokens: int = 0
-    """The window's budget; 0: no limit."""
-    every: int = 6
-    """Messages that leave the window together."""
-    full_at: float = 0.7
-    """Share of the budget beyond which all but the last few are folded."""
-    keep: int = 4
-    """The last few."""
-
-
 _Read = tuple[Line, Sentence]
 """A line, and its sentence as read."""
 
@@ -114,25 +104,30 @@ _Read = tuple[Line, Sentence]
 # --- folding ------------------------------------------------------------------------------
 
 
-def due(messages: Sequence[Message], upto: str, window: Window) -> tuple[Message, ...]:
-    """Return the messages that should be folded now, oldest first; none when nothing is due."""
-    waiting = unfolded(messages, upto)
-    outside = len(waiting) - window.messages
-    leaving = max(0, outside - outside % max(1, window.every))
-    if leaving == 0 and window.max_tokens > 0 and len(waiting) > window.keep:
-        whole = waiting[-window.messages :]
-        spent = sum(count(message.text) + HEADER_TOKENS for message in whole)
-        if spent > window.full_at * window.max_tokens:
-            leaving = len(waiting) - window.keep
-    return tuple(waiting[:leaving])
+def due(
+    messages: Sequence[Message], rolling: Rolling, config: Config, room: int | None = None
+) -> Sequence[Message]:
+    """Return the messages that should be folded now, oldest first; none when nothing is due.
 
-
-def unfolded(messages: Sequence[Message], upto: str) -> Sequence[Message]:
-    """Return the messages after the one with an id or block id; all where none has it."""
-    for number in range(len(messages) - 1, -1, -1):
-        if upto and upto in (messages[number].id, messages[number].block):
-            return messages[number + 1 :]
-    return messages
+    They come after the last one in the summary. That may be hidden or deleted: then its time tells.
+    They are due by their number, and where `room` is the window's in tokens, before it is full;
+    where it is 0, all of them are.
+    """
+    upto, newest_first = rolling.upto, range(len(messages) - 1, -1, -1)
+    ends = (at for at in newest_first if upto in (messages[at].id, messages[at].block))
+    if upto and (end := next(ends, -1)) < 0:
+        waiting = [one for one in messages if one.time > rolling.updated]
+    else:
+        waiting = list(messages[end + 1 :] if upto else messages)
+    if room == 0:
+        return waiting
+    most = config.context.sliding_window
+    outside = len(waiting) - most
+    leaving = max(0, outside - outside % config.summary.every)
+    if room and not leaving and len(waiting) > KEPT:
+        spent = sum(count(message.text) + HEADER_TOKENS for message in waiting[-most:])
+        leaving = len(waiting) - KEPT if spent > config.session.summarize_at * room else 0
+    return waiting[:leaving]
 
 
 def fold(
@@ -244,16 +239,20 @@ def shown(rolling: Rolling, *, speakers: bool = False) -> str:
     With `speakers` each line says who said it, unless one alone has spoken.
     """
     named = speakers and len({line.speaker for line in rolling.lines if line.speaker}) > 1
-    return sections(rolling, lambda line: _item(line, named=named))
+
+    def item(line: Line) -> str:
+        return f"{f'{line.speaker}: ' if named and line.speaker else ''}{escape(line.text)}"
+
+    return sections(rolling, item)
 
 
 def sections(rolling: Rolling, item: Callable[[Line], str]) -> str:
     """Return headings and bullets."""
-    titles = context_words(rolling.language)
-    kinds = groupby(ordered(rolling.lines), key=lambda one: one.kind)
-    return "\n\n".join(
-        section_text(titles[f"heading_{kind}"], map(item, lines)) for kind, lines in kinds
-    )
+    titles, told = context_words(rolling.language), list[str]()
+    for kind, lines in groupby(ordered(rolling.lines), key=lambda one: one.kind):
+        bullets_ = (f"- {item(line)}" for line in lines)
+        told.append("\n".join([f"## {titles[f'heading_{kind}']}", *bullets_]))
+    return "\n\n".join(told)
 
 
 def fitting(rolling: Rolling, max_tokens: int, *, speakers: bool = False) -> Rolling:
@@ -274,16 +273,6 @@ def tokens_of(rolling: Rolling, *, speakers: bool = False) -> int:
     return count(shown(rolling, speakers=speakers))
 
 
-def _item(line: Line, *, named: bool) -> str:
-    text = escape(line.text)
-    return f"{line.speaker}: {text}" if named and line.speaker else text
-
-
-def section_text(title: str, items: Iterable[str]) -> str:
-    """Return a heading and its bullets."""
-    return "\n".join([f"## {title}", *(f"- {item}" for item in items)])
-
-
 def still_said(rolling: Rolling, messages: Sequence[Message]) -> Rolling:
     """Return the summary without the lines that no message says any more.
 
@@ -292,16 +281,13 @@ def still_said(rolling: Rolling, messages: Sequence[Message]) -> Rolling:
     """
     kept = [*messages[:-LATELY], *keeping(messages[-LATELY:])] if rolling.lines else ()
     sources = {line.source for line in rolling.lines}
-    texts = {one.block: _close(one.text) for one in kept if one.block in sources}
-    lines = (
-        one
-        for one in rolling.lines
-        if _close(reading.unmarked(one.text)) in texts.get(one.source, "")
-    )
-    return replace(rolling, lines=tuple(lines))
+    texts = {one.block: _unspaced(one.text) for one in kept if one.block in sources}
+    said = [(one, _unspaced(reading.unmarked(one.text))) for one in rolling.lines]
+    lines = tuple(one for one, text in said if text in texts.get(one.source, ""))
+    return replace(rolling, lines=lines)
 
 
-def _close(text: str) -> str:
+def _unspaced(text: str) -> str:
     """Return a text by which two are compared however their lines and spaces fall."""
     return "".join(one_line(text).split())
 
@@ -311,8 +297,8 @@ def _close(text: str) -> str:
 
 def source_bullet(line: Line) -> str:
     """Return what follows a bullet's mark: the words, where they come from, the block id."""
-    known = {"from": line.source, "at": line.at, "by": line.speaker, "w": line.weight}
-    return f"{escape(line.text)} {comment(known | {'kind': line.kind})} ^{line.block}"
+    known = {key: getattr(line, name) for key, name in _KEYS.items()}
+    return f"{escape(line.text)} {comment(known)} ^{line.block}"
 
 
 def parse_rolling(text: str) -> Rolling:
@@ -339,12 +325,10 @@ def _line(bullet: Bullet) -> Line | None:
     match = _COMMENT.search(bullet.raw)
     try:
         known = json.loads(match[1]) if match else {}
-        kind, at, weight = known["kind"], int(known["at"]), float(known["w"])
-        source, speaker = known["from"].strip(), known["by"].strip()
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        told = {name: known[key] for key, name in _KEYS.items()}
+        line: Line = adapter(Line).validate_python(
+            told | {"text": bullet.text, "block": bullet.block}
+        )
+    except (ValueError, LookupError, TypeError, RecursionError):
         return None
-    return (
-        Line(bullet.text, kind, bullet.block, source, at, weight, speaker)
-        if kind in KINDS
-        else None
-    )
+    return line

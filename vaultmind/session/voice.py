@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, get_args
@@ -35,7 +35,6 @@ from vaultmind.session.log import SessionLog
 from vaultmind.session.sentences import names_in
 from vaultmind.session.unkept import refs_of, unkept
 from vaultmind.types import Caller, Fact, Hit, Kind, MemoryWrite, Message, MessageRef, Outcome
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import bullets
 
 NEWEST, LOOKED_BACK = 6, 40
@@ -130,10 +129,8 @@ class Voice:
     words: Reader
     sessions: SessionLog
     gate: Gate
-    reader: VaultReader
     shows: Shows
     clock: Clock
-    idle_minutes: float
     near: Near = lambda agent, words, caller, kind: ()
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _focus: dict[str, Focus] = field(default_factory=dict)
@@ -166,7 +163,7 @@ class Voice:
         is_empty = intent.intent == "remember" and not intent.payload
         name = "none" if is_empty else intent.intent
         if spoken.done and (chosen or name in changes):
-            path = self.reader.paths.brain(spoken.target)
+            path = self.sessions.reader.paths.brain(spoken.target)
             again = Outcome("unchanged", spoken.target, path=path)
             return spoken.answer(phrase(intent.lang, "again"), again)
         if chosen:
@@ -199,7 +196,7 @@ class Voice:
     def _that(self, spoken: Spoken) -> list[Fact]:
         """Return the facts that "that" may mean: what was written or shown last, as it is now."""
         focus = self._focus.get(spoken.ear)
-        since = self.clock() - timedelta(minutes=self.idle_minutes)
+        since = self.clock() - self.sessions.idle
         if focus is None or focus.at < since:
             return []
         now = self._facts(spoken.caller, focus.agent)
@@ -222,12 +219,12 @@ class Voice:
         return (that[-1:] if place == _LISTED.groups else that[place - 1 : place]) if place else []
 
     def _sees(self, caller: Caller, agent: str) -> bool:
-        return self.shows(self.reader.paths.brain(agent), caller)
+        return self.shows(self.sessions.reader.paths.brain(agent), caller)
 
     def _facts(self, caller: Caller, target: str) -> tuple[Fact, ...]:
         """Return the facts that a speaker may mean: none that is private or hidden from them."""
-        path = self.reader.paths.brain(target)
-        text = read_text(self.reader, path)[0] if self._sees(caller, target) else ""
+        path = self.sessions.reader.paths.brain(target)
+        text = read_text(self.sessions.reader, path)[0] if self._sees(caller, target) else ""
         return parse_brain(blank_private(text)).all()
 
     # --- what can be asked for --------------------------------------------------------------
@@ -282,8 +279,7 @@ class Voice:
             return self._write(spoken, "forget", _name(meant[0]), asked=text)
         offered = heard.outcome.nearest  # which of them is meant may be said next
         near = [fact for one in offered for fact in facts if _shown([fact]) == (one,)]
-        if near:
-            self.note_shown(spoken.caller, spoken.target, near)
+        self.note_shown(spoken.caller, spoken.target, near)
         return heard
 
     def _forget_that(self, spoken: Spoken) -> Heard:
@@ -305,7 +301,7 @@ class Voice:
 
     def _recall(self, spoken: Spoken) -> Heard:
         """Return the facts: all of them, or those that the question is about."""
-        intent, reader, target = spoken.intent, self.reader, spoken.target
+        intent, reader, target = spoken.intent, self.sessions.reader, spoken.target
         files = (reader.paths.brain(target), reader.paths.archive(target))
         outcome = Outcome("unchanged", target, path=files[0])
         if not self._sees(spoken.caller, target):
@@ -336,11 +332,11 @@ class Voice:
         meant = [said[n] for n, asker in gone.items() if asker == at]
         refs = refs_of(to, session, meant)
         that, message = self._that(spoken), phrase(lang, "skip")
-        source, taken = that[0].evidence if len(that) == 1 else None, None
-        if source and source.session == session and source.block in {one.block for one in meant}:
-            taken = self._forget_all(spoken, that)
-            if taken.outcome.outcome != "written":
-                return taken
+        source = that[0].evidence if len(that) == 1 else None
+        blocks = [one.block for one in meant if source and source.session == session]
+        taken = self._forget_all(spoken, that) if source and source.block in blocks else None
+        if taken and taken.outcome.outcome != "written":
+            return taken
         hidden = self.gate.hide(to, refs, spoken.caller) if refs else 0
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
@@ -357,7 +353,7 @@ class Voice:
 
         The audit tells of a captured message, so that a restart forgets nothing.
         """
-        paths = self.reader.paths
+        paths = self.sessions.reader.paths
         for session in reversed(session_ids(paths, spoken.to)[-NEWEST:]):
             for one in self._messages(spoken.to, session):
                 base, _, number = one.id.rpartition(":")
@@ -456,36 +452,31 @@ def _laid_over(text: str, new: str) -> str:
     changes = [at for at, run in enumerate(runs) if run[0] in ("replace", "insert")]
     if len(changes) != 1 or not changes[0]:
         return ""
-    at = changes[0]
-    _, start, end, begin, stop = runs[at]
-    before = runs[at - 1]
-    counts = all(is_count(one.group()) for one in (*ours[start:end], *theirs[begin:stop]))
+    before, (_, start, end, begin, stop) = runs[changes[0] - 1], runs[changes[0]]
+    right, many = theirs[begin:stop], stop - begin
+    counts = all(is_count(one.group()) for one in (*ours[start:end], *right))
     leads = before[0] == "equal" and content(" ".join(said[before[1] : before[2]]))
-    many = stop - begin
-    fits = many == end - start or (many < end - start and at == len(runs) - 1)
-    if not fits or not (counts or leads):
-        return ""
-    return _replaced(
-        text, ours[start : start + many], new[theirs[begin].start() : theirs[stop - 1].end()]
-    )
+    fits = many == end - start or (many < end - start and runs[-1] == runs[changes[0]])
+    is_certain = fits and (counts or leads)
+    return _replaced(text, ours[start : start + many], new, right) if is_certain else ""
 
 
 def _put(text: str, said: str, old: str, new: str) -> str:
     """Return a fact with the new words in the place of the old; empty where that is not certain."""
-    span = _span(text, old)
-    if not span or _is_anothers(text, said, old, new):
+    wrong = _span(text, old)
+    if not wrong or _is_anothers(text, said, old, new):
         return ""
     if counts := is_count(old):  # "4 cats", for what is counted may be another
         new += re.split(r"[,;.!?]", said[said.find(new) + len(new) :])[0].rstrip()
-    words = list(WORD.finditer(text))
-    telling = [one for one in WORD.finditer(new) if content(one.group())]
-    rest = content(text[: words[span[0]].start()] + text[words[span[1] - 1].end() :])
-    longer = len(telling) - (span[1] - span[0])
-    if not telling or not rest or longer > 1 or (counts and longer):
+    right = [one for one in WORD.finditer(new) if content(one.group())]
+    rest = content(text[: wrong[0].start()] + text[wrong[-1].end() :])
+    longer, again = (
+        len(right) - len(wrong),
+        any(one.same(it) for one in content(new) for it in rest),
+    )
+    if not right or not rest or again or longer > 1 or (counts and longer):
         return ""
-    if any(word.same(one) for word in content(new) for one in rest):
-        return ""
-    return _replaced(text, words[slice(*span)], new[telling[0].start() : telling[-1].end()])
+    return _replaced(text, wrong, new, right)
 
 
 def _is_anothers(text: str, said: str, old: str, new: str) -> bool:
@@ -500,27 +491,26 @@ def _is_anothers(text: str, said: str, old: str, new: str) -> bool:
     return bool(speaks_of_self and first and not is_among(first[0], content(said)))
 
 
-def _span(text: str, old: str) -> tuple[int, int] | None:
-    """Return which words of a fact, from one to before another, say the old words in any form."""
-    words = [content(word) for word in WORD.findall(text)]
-    wanted = [content(word) for word in WORD.findall(old)]
+def _span(text: str, old: str) -> list[re.Match[str]]:
+    """Return the words of a fact that say the old words in any form, where that is certain."""
+    ours, wanted = list(WORD.finditer(text)), [content(word) for word in WORD.findall(old)]
     while wanted and not wanted[0]:
         del wanted[0]  # a preposition in front, which the fact may lack
-    starts = range(len(words) - len(wanted) + 1) if wanted else ()
-    found = [
-        (start, start + len(wanted))
-        for start in starts
-        if all(map(_same, words[start : start + len(wanted)], wanted))
-    ]
-    return found[0] if len(found) == 1 else None
+    words, many = [content(one.group()) for one in ours], len(wanted)
+    starts = range(len(words) - many + 1) if many else ()
+    found = [at for at in starts if all(map(_same, words[at : at + many], wanted))]
+    return ours[found[0] : found[0] + many] if len(found) == 1 else []
 
 
 def _same(ones: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
     return len(ones) == len(others) and all(map(Word.same, ones, others))
 
 
-def _replaced(text: str, wrong: Sequence[re.Match[str]], right: str) -> str:
-    return f"{text[: wrong[0].start()]}{right}{text[wrong[-1].end() :]}"
+def _replaced(
+    text: str, wrong: Sequence[re.Match[str]], new: str, right: Sequence[re.Match[str]]
+) -> str:
+    words = new[right[0].start() : right[-1].end()]
+    return f"{text[: wrong[0].start()]}{words}{text[wrong[-1].end() :]}"
 
 
 # --- what is known --------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_what_nobody_said_is_dropped_and_counted(tmp_path: Path) -> None:
     ("replies", "why"),
     [
         ((answer(named("CORE", "Docker", 1), named("CORE", "Docker", 3)),), "did not understand"),
-        (("I would say", "so, yes"), "no answer that can be used"),
+        (("I would say", "so, yes"), "no usable answer"),
         ((answer(), answer()), "it found nothing"),
         ((MinionFailed("timeout", "It took too long."),), "took too long"),
         ((MinionFailed("crash", "It crashed."),), "crashed"),

@@ -31,6 +31,7 @@ from vaultmind.memory.audit import ERASED, newest_first, refs_of
 from vaultmind.memory.brain import cut, parse_brain
 from vaultmind.memory.forget.hiding import without_sources
 from vaultmind.memory.match import Wanted, find
+from vaultmind.memory.rights import only_person
 from vaultmind.plural import counted
 from vaultmind.ports import IndexErasing, Report, silent
 from vaultmind.redact import mask
@@ -283,8 +284,7 @@ class Erasing:
 
     def __init__(self, gate: Gate) -> None:
         self._gate, self._paths, self._state_dir = gate, gate.paths, gate.settings.state_dir
-        every = (*gate.settings.erasables, *OTHERS)
-        self._kinds = tuple((re.compile(one.files), one) for one in every)
+        self._kinds = (*gate.settings.erasables, *OTHERS)
         self._lock = threading.Lock()
 
     def preview(self, text: str, caller: Caller) -> Erased:
@@ -325,9 +325,9 @@ class Erasing:
             for place in self._left(wanted, seen, index):
                 left.setdefault(place.path, place)
             done = "" if not left else ", not whole"
-            whose = Counter(self._paths.agent_of(path) for _, path, taken in items for _ in taken)
-            for agent, places in whose.items():
-                if agent:
+            for agent in self._paths.agent_names():
+                own = (taken for _, path, taken in items if self._paths.agent_of(path) == agent)
+                if places := sum(map(len, own)):
                     reason = f"{counted(places, 'place')}{done}"
                     self._gate.audit.note(caller, agent, "erase", "written", reason=reason)
             return _told(wanted, seen, tuple(left.values()), index)
@@ -354,11 +354,7 @@ class Erasing:
 
         Raises BadArgument for words that say nothing, NotFound for an id that no fact has.
         """
-        if caller.kind != "person":
-            raise errors.NotAllowed(
-                f"{caller.name} may not erase: only the person may, on the command line.",
-                hint="Nothing was touched. The person can run `vaultmind forget --everywhere`.",
-            )
+        only_person(caller, "erase anything")
         wanted = self._meant(words)
         items = list(self._items(wanted))
         yours = tuple(
@@ -422,7 +418,7 @@ class Erasing:
             for file in (Path(where, name) for name in sorted(names)):
                 path = self._paths.relative(file)
                 inside = path.removeprefix(memory) if path.startswith(memory) else ""
-                kind = next((kind for said, kind in self._kinds if said.fullmatch(inside)), None)
+                kind = next((it for it in self._kinds if re.fullmatch(it.files, inside)), None)
                 own = (*_OWN_NOTES, ".toml", ".json") if inside else _OWN_NOTES
                 if file.is_file() and not file.is_symlink() and (kind or path.endswith(own)):
                     yield path, kind

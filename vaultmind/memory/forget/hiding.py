@@ -16,12 +16,10 @@ from __future__ import annotations
 import json
 import random
 import re
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -161,16 +159,6 @@ def _tells(part: Part, fact: Fact, cited: set[str]) -> bool:
 # --- tombstones --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """An agent's tombstones as they stand in the files of one stamp."""
-
-    stamp: tuple[tuple[Path, FileStat], ...] = ()
-    hidden: frozenset[Name] = frozenset()
-    erased: frozenset[Name] = frozenset()
-    """What of it is hidden for good."""
-
-
 class Tombstones:
     """Implements `ports.Forgotten` over the files of all devices. Any thread.
 
@@ -180,8 +168,6 @@ class Tombstones:
 
     def __init__(self, paths: VaultPaths) -> None:
         self._paths = paths
-        self._lock = threading.Lock()
-        self._agents: dict[str, _Known] = {}
 
     def hides(self, agent: str, record: str, part: str) -> bool:
         """Tell whether a message of a session, or a part of a summary, said what was forgotten.
@@ -200,24 +186,19 @@ class Tombstones:
         The session is `ANYWHERE` for an id that no other message has, the summary `ANY_SUMMARY`
         for one that no other part has.
         """
-        return self._known(agent).hidden
+        return self._known(agent)[0]
 
     def erased(self, ref: Ref) -> bool:
         """Tell whether a message is hidden for good, by every name that is known of it here."""
-        erased = self._known(ref.agent).erased
+        _, erased = self._known(ref.agent)
         return all(_hides(erased, *name) for name in _names(ref))
 
-    def _known(self, agent: str) -> _Known:
-        if not AGENT_NAME.fullmatch(agent):
-            return _Known()
+    def _known(self, agent: str) -> tuple[frozenset[Name], frozenset[Name]]:
+        """Return what is hidden of an agent, and what of it for good."""
         folder = self._paths.root / self._paths.memory(agent)
-        files = sorted(folder.glob("tombstones-*.jsonl"))  # copies that a sync made hide as well
-        stamp = tuple((path, stat_of(path.lstat())) for path in files if path.is_file())
-        with self._lock:
-            known = self._agents.get(agent)
-            if known is None or known.stamp != stamp:
-                known = self._agents[agent] = _settled(stamp)
-            return known
+        found = folder.glob("tombstones-*.jsonl") if AGENT_NAME.fullmatch(agent) else ()
+        files = (path for path in sorted(found) if path.is_file())  # copies of a sync hide, too
+        return _settled(tuple((path, stat_of(path.lstat())) for path in files))
 
 
 class Hiding(Tombstones):
@@ -248,8 +229,8 @@ class Hiding(Tombstones):
         """
         shown = []
         for ref in dict.fromkeys(refs):
-            known, names = self._known(ref.agent), _names(ref)
-            if names & known.hidden and not names & known.erased:
+            (hidden, erased), names = self._known(ref.agent), _names(ref)
+            if names & hidden and not names & erased:
                 shown.append(ref)
         self._write(shown, {"lifted": True})
         return tuple(shown)
@@ -309,13 +290,17 @@ def _names(ref: Ref) -> frozenset[Name]:
     return frozenset((ref.session, name) for name in (ref.id, ref.block) if name)
 
 
-def _settled(stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
-    """Return what is hidden by the newest line of each message; of one time, by the last.
+@lru_cache(maxsize=64)
+def _settled(
+    stamps: tuple[tuple[Path, FileStat], ...],
+) -> tuple[frozenset[Name], frozenset[Name]]:
+    """Return what is hidden by the newest line of each message, and what of it for good.
 
-    A message goes by its block in one line and by its own id in another: a line that has both says
-    that they are one, so that each line is of all names of a message.
+    Of one time the last line counts. A message goes by its block in one line and by its own id in
+    another: a line that has both says that they are one, so that each line is of all names of a
+    message.
     """
-    lines = sorted((line for path, _ in stamp for line in _read(path)), key=lambda one: one[0])
+    lines = sorted((line for path, _ in stamps for line in _read(path)), key=lambda one: one[0])
     same = defaultdict[Name, set[Name]](set)
     for _, names, _ in lines:
         for name in names:
@@ -325,7 +310,7 @@ def _settled(stamp: tuple[tuple[Path, FileStat], ...]) -> _Known:
         names = frozenset(one for name in named for one in same[name])
         hidden = hidden - names if value.get("lifted") is True else hidden | names
         erased |= names if value.get("erased") is True else set()
-    return _Known(stamp, _with_unique(hidden | erased), _with_unique(erased))
+    return _with_unique(hidden | erased), _with_unique(erased)
 
 
 def _with_unique(names: set[Name]) -> frozenset[Name]:

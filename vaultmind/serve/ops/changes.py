@@ -31,11 +31,11 @@ _HOURS = {"h": 1, "d": 24, "w": 168}
 WAITING_TOKENS = 60
 """What telling an agent of waiting suggestions costs at most."""
 
-Since = Annotated[str, Arg(f"From then on: {SINCE}.", max=40)]
-Newest = Annotated[int, Arg("The newest so many; 0: all.", min=0, max=1_000_000)]
+Since = Annotated[str, Arg(f"Since when: {SINCE}.", max=40)]
+Newest = Annotated[int, Arg("At most this many; 0: all.", min=0, max=1_000_000)]
 Id = Annotated[str, Arg("Of a change in the log, or its beginning; default: the last.", max=64)]
-Of = Annotated[str, Arg("A session: take back what was read out or reported of it.", max=64)]
-ONLY = "Only these: remember, replace, forget, save, …; drop: what was not kept."
+Of = Annotated[str, Arg("Take back all that this session left.", max=64)]
+ONLY = "Only these: remember, replace, forget, save, …; drop for what was not kept."
 Ops = Annotated[tuple[str, ...], Arg(ONLY, option="--op")]
 AgentName = Annotated[str, Arg("The agent's name.", min=1, max=80)]
 Mark = Annotated[str, Arg("The `mark` that was told with it; empty: allow nothing.", max=80)]
@@ -69,7 +69,7 @@ def log(
     found = list(islice(fit, limit + 1 if limit else None))
     kept = tuple(reversed(found[:limit] if limit else found))
     more = len(found) > len(kept)
-    note = "Older entries: --all" if more else "" if kept else "No change fits."
+    note = "Older entries: --all" if more else "" if kept else "No change matches."
     return Row("lines notes", lines=kept, more=more, notes=(note,) if note else ())
 
 
@@ -115,15 +115,15 @@ def undo(
         if lines and (last := _after(newest_first(app.paths, agents, ASKED), lines[0])):
             return _not_meant(last, lines[0])
     if not lines:
-        what = f"that was read out of a session {name!r}" if name else "that could be undone"
+        what = f"from session {name!r}" if name else "that can be undone"
         raise NotFound(f"The log has no change of a fact {what}.")
     done = [(o, app.gate.undo(o.agent, o.id, call.caller)) for o in lines]
     undone = tuple(one.id for one, outcome in done if outcome.outcome == "written")
     outcome = next((out for _, out in done if out.outcome == "written"), done[0][1])
     said = "\n".join(
-        f"- {one.id}, by {one.caller}: {tell(one)}: {out.message}" for one, out in done
+        f"- {one.id}, {tell(one)}, by {one.caller}: {out.message}" for one, out in done
     )
-    did = "Undid" if undone else "Not undone"
+    did = "Undone" if undone else "Not undone"
     more = {"undoes": lines[0].id, "session": name, "undone": undone}
     return Row(**plain(outcome) | more | {"message": f"{did}:\n{said}"})
 
@@ -137,9 +137,9 @@ def _after(lines: Iterator[AuditLine], change: AuditLine) -> AuditLine | None:
 
 def _not_meant(last: AuditLine, change: AuditLine) -> Row:
     who, other = ("you" if one.caller == "person" else one.caller for one in (last, change))
-    message = f"Not undone: what {who} asked for last changed nothing ({tell(last)}).\n"
-    message += f"The change before it was asked for by {other}: {tell(change)}.\n"
-    message += f"To take that back: vaultmind undo {change.id}"
+    message = f"Nothing undone: the last request, by {who}, changed nothing ({tell(last)}).\n"
+    message += f"The last change is by {other}: {tell(change)}.\n"
+    message += f"To undo it: vaultmind undo {change.id}"
     told = Outcome("unchanged", change.agent, message=message)
     return Row(**plain(told) | {"undoes": "", "session": "", "undone": ()})
 
@@ -189,12 +189,12 @@ def _told(line: AuditLine) -> Iterator[str]:
 
 @operation("What waits for approval", surfaces=LOCAL, persons=True)
 def suggestions_list(app: App, call: Call, agent: Anybodys = "") -> Row:
-    """List the suggestions that wait for the person."""
+    """List the suggestions that wait for you."""
     path, whose = app.paths.suggestions, _names(app, agent)
     listed = app.gate.queue.listed()
     found = tuple(one for one in listed if not agent or one.write.agent in whose)
-    how = f"Tick or edit them in {path}, or: vaultmind suggestions accept ID"
-    notes = (how if found else f"Nothing waits for you in {path}.",)
+    how = f"Tick or edit them in {path}, or run: vaultmind suggestions accept ID"
+    notes = (how if found else f"Nothing is waiting in {path}.",)
     return Row("suggestions notes", path=path, suggestions=found, notes=notes)
 
 
@@ -243,9 +243,9 @@ def waiting_for(app: App, caller: Caller) -> tuple[int, str]:
     try:
         count = app.gate.queue.waiting(caller.agent)
     except VaultMindError as error:
-        return 0, f"Waiting suggestions could not be counted: {error}"
+        return 0, f"Could not count the waiting suggestions: {error}"
     said = f"{counted(count, 'suggestion')} {'waits' if count == 1 else 'wait'} for"
-    told = f"{said} you: tick in {path}, or see `vaultmind suggestions list`."
+    told = f"{said} you: tick in {path}, or run `vaultmind suggestions list`."
     if caller.kind == "agent":
         told = f"{said} the person's approval in {path}: mention it once. You cannot approve any: "
         told += "only they can, in that note or with `vaultmind suggestions`."
@@ -257,13 +257,13 @@ def waiting_for(app: App, caller: Caller) -> tuple[int, str]:
 
 @operation("The agents", surfaces=LOCAL, persons=True)
 def agents(app: App, call: Call, name: Annotated[str, Arg("Only this one.", max=80)] = "") -> Row:
-    """Show what agents may do and what they have: level asked and in force, who may write or read.
+    """Show agents: level asked for and in force, facts, sessions, who may write or read.
 
     Raises NotFound for one that is named and not there.
     """
     found = [_about(app, one) for one in (_known(app, call, name) if name else _names(app, ""))]
     notes = [f"{app.authority.fault}."] if app.authority.fault else []
-    notes += [] if found else ["There is no agent yet. To make one: vaultmind agents new NAME"]
+    notes += [] if found else ["There is no agent yet. To create one: vaultmind agents new NAME"]
     told = Row(agents=found, notes=notes)
     return told.saying(*in_words(found[0])) if name else told
 
@@ -288,12 +288,12 @@ def agent_allow(app: App, call: Call, name: AgentName, seen: Mark = "") -> Row:
     one, allowed = _about(app, known), tuple[str, ...]()
     if one["faults"]:
         raise BadArgument(one["identity"], "; ".join(one["faults"]), "a sound front matter")
-    said = f"{known} asks for nothing beyond what is in force."
+    said = f"{known} asks for nothing new."
     if one["waiting"] and not seen:
-        said = f"{known} asks for: {', '.join(one['waiting'])}. Nothing was allowed yet."
+        said = f"{known} asks for: {', '.join(one['waiting'])}. Nothing is allowed yet."
     elif one["waiting"]:
         allowed = app.gate.allow(known, seen, call.caller)
-        said, one = f"Allowed to {known}: {', '.join(allowed)}.", _about(app, known)
+        said, one = f"Allowed {known}: {', '.join(allowed)}.", _about(app, known)
     return Row("message", allowed=allowed, agent=one, message=said)
 
 

@@ -22,7 +22,7 @@ FRAME_TOKENS = 33
 OWN_IDENTITY = "Your identity, written by the person:"
 NAMED = 5
 """Omissions that are told to a model; all are told to a program."""
-NOTHING = "Nothing is remembered yet, and no conversation is kept."
+NOTHING = "Nothing is remembered yet, and there is no conversation."
 
 
 @operation("Begin a conversation")
@@ -74,10 +74,10 @@ def start_of(app: App, call: Call, agent: str = "", session: str = "") -> Row:
 def context_build(
     app: App,
     call: Call,
-    messages: Annotated[tuple[str, ...], Arg("Theirs, to be answered, verbatim.", max=100)] = (),
-    session: Annotated[str, Arg("Default: this one.", max=MAX_TEXT)] = "",
-    budget: Annotated[int | None, Arg("Tokens at most.", min=50, max=200_000)] = None,
-    task: Annotated[str, Arg("Of a scheduled sub-agent.", max=MAX_TEXT)] = "",
+    messages: Annotated[tuple[str, ...], Arg("The person's, verbatim.", max=100)] = (),
+    session: Annotated[str, Arg("Default: the current one.", max=MAX_TEXT)] = "",
+    budget: Annotated[int | None, Arg("Maximum tokens.", min=50, max=200_000)] = None,
+    task: Annotated[str, Arg("A scheduled sub-agent's task.", max=MAX_TEXT)] = "",
     tools: Annotated[str, Arg("Your tools and skills, counted in.", max=MAX_WORDS)] = "",
     agent: Whose = "",
 ) -> Row:

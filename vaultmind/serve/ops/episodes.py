@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vaultmind.episodes.gains import Gain
     from vaultmind.planner.source import Source
 
-HOW = 'To begin one: action `start`, or: vaultmind episode start --task "…"'
+HOW = 'To start one: action `start`, or: vaultmind episode start --task "…"'
 TAKES = {"task": "start", "project_root": "start", "episode": "event, end, feedback",
          "events": "event, end", "outcome": "end, feedback", "note": "end, feedback",
          "hits": "feedback"}  # fmt: skip
@@ -57,7 +57,7 @@ def episode(
     app: App,
     call: Call,
     action: Action,
-    task: Annotated[str, Arg(max=op.MAX_TASK, loose=True)] = "",
+    task: Annotated[str, Arg("In full.", max=op.MAX_TASK, loose=True)] = "",
     project_root: Annotated[str, Arg(max=op.MAX_PATH)] = "",
     session_id: HostSession = "",
     episode: Annotated[str, Arg("Default: the running one.", max=op.MAX_ID)] = "",
@@ -67,8 +67,8 @@ def episode(
     hits: Hits = (),
     agent: Annotated[str, Arg()] = "",
 ) -> Row:
-    """Keep for the next agent what you do for a task on notes or code, unless you were told that
-    it is recorded: start, events, end with its outcome, honestly. feedback corrects that, or says
+    """Record for the next agent what you do for a task on notes or code, unless you were told that
+    it is recorded: start, events, end with an honest outcome. feedback corrects that, or says
     which hits of a search helped.
 
     The same task goes on with its episode; an outcome is stated or corrected, ended or not.
@@ -93,7 +93,7 @@ def episode(
     if ends := action == "end":
         app.watching.catch_up()
     one = app.episodes.judge(name, outcome or "unknown", note.strip(), caller, ends=ends)
-    said = f"Episode {one.name}{' has ended' if ends else ''}: {one.outcome}."
+    said = f"{'Ended episode' if ends else 'Episode'} {one.name}: {one.outcome}."
     return _kept(app, one, f"{said} {_judge(app, call, hits)}".strip(), judged=len(hits))
 
 
@@ -107,8 +107,8 @@ def _begin(app: App, caller: Caller, task: str, project_root: str, session: str)
     known = {one.name for one in app.episodes.running(caller.agent)}
     mark, session = task_mark(task, source.name, ""), session.strip()
     begun = app.episodes.start(mark, source.name, caller, session=session, client=caller.client)
-    how = "goes on" if begun.name in known else "has begun"
-    return _kept(app, begun, f"Episode {begun.name} over {source.name} {how}.")
+    how = "Continuing" if begun.name in known else "Started"
+    return _kept(app, begun, f"{how} episode {begun.name} on {source.name}.")
 
 
 def _tell(app: App, who: Caller, caller: Caller, name: str, lines: tuple[str, ...]) -> Row:
@@ -120,8 +120,8 @@ def _tell(app: App, who: Caller, caller: Caller, name: str, lines: tuple[str, ..
     made = tuple(_event(app, who, line, at, source) for at, line in enumerate(lines))
     added = app.episodes.add(name, made, caller)
     new = max(0, len(added.events) - len(before.events))
-    said = f"{counted(new, 'event')} of {name} written down"
-    said += f", {len(made) - new:,} known or of no news." if new < len(made) else "."
+    said = f"Recorded {counted(new, 'event')} in {name}"
+    said += f"; {len(made) - new:,} already known." if new < len(made) else "."
     return _kept(app, added, said, new)
 
 
@@ -157,11 +157,11 @@ def _find_episode(
         names = [*app.episodes.tables.names(agent=caller.agent, session_id=session)[:1]]
     if len(names) > 1:
         shown = ", ".join(names)
-        said = f"Which episode? Name it, or its session. There is: {shown}."
+        said = f"Which episode? Name it, or its session: {shown}."
         raise BadArgument("episode", "", f"one of {shown}", missing=True, said=said)
     if not names:
         of = f" in session {session!r}" if session else ""
-        raise NotFound(f"{caller.agent} has no episode that runs{of}.", hint=HOW)
+        raise NotFound(f"{caller.agent} has no running episode{of}.", hint=HOW)
     return caller, names[0]
 
 
@@ -212,9 +212,9 @@ def _judge(app: App, call: Call, hits: tuple[str, ...]) -> str:
         if verdict not in ("useful", "wrong") or not hit.strip():
             raise BadArgument(f"hits[{at}]", line, "`useful ID` or `wrong ID`")
         if (kept := app.search_feedback.judge(call.caller, hit, cast("Any", verdict))) is None:
-            none = f"No search of yours in the last half hour showed {hit.strip()[:200]!r}."
+            none = f"No search of the last half hour showed {hit.strip()[:200]!r}."
             raise BadArgument("hits", hit, "the id of a hit that a search showed", said=none)
-        said.append(f"{kept.path}{kept.anchor} is {verdict} for “{kept.query}”.")
+        said.append(f"Noted: {kept.path}{kept.anchor} is {verdict} for “{kept.query}”.")
     return " ".join(said)
 
 
@@ -252,15 +252,15 @@ def _shown(app: App, one: Episode, *more: str) -> Row:
 def episodes(
     app: App,
     call: Call,
-    limit: Annotated[int, Arg("At most, the newest.", min=1, max=1000)] = 20,
+    limit: Annotated[int, Arg("At most this many.", min=1, max=1000)] = 20,
     agent: op.Anybodys = "",
 ) -> Row:
-    """List episodes: when, for what, over which source, what came of it."""
+    """List episodes: when, for what, on which source, with what outcome."""
     names = app.episodes.files.names(known_agent(app, call.caller, agent) if agent else "")
     shown = tuple(_shown(app, _read(app, one)) for one in names[-limit:])
-    note = "" if shown else f"No episode is kept yet. {HOW}"
+    note = "" if shown else f"There is no episode yet. {HOW}"
     if len(names) > len(shown):
-        note = f"of {counted(len(names), 'episode')}: --limit {len(names)}"
+        note = f"All {len(names):,}: --limit {len(names)}"
     return Row("episodes notes", episodes=shown, total=len(names), notes=(note,) if note else ())
 
 
@@ -271,12 +271,12 @@ def episode_show(
     episode: Annotated[str, Arg("Its name; default: the latest.", max=op.MAX_ID)] = "",
     agent: op.Anybodys = "",
 ) -> Row:
-    """Show what was done for a task, in order, and what came of it."""
+    """Show what was done for a task, in order, and the outcome."""
     owner, _, id = episode.strip().removesuffix(".md").rpartition("/")
     agent = known_agent(app, call.caller, owner or agent) if owner or agent else ""
     named = f"{agent or app.target(call.caller, '')}/{id}" if id else ""
     if not (name := named or "".join(app.episodes.files.names(agent)[-1:])):
-        raise NotFound("No episode is kept yet.")
+        raise NotFound("There is no episode yet.")
     return _shown(app, app.episodes.files.read(name), "events")
 
 
@@ -293,7 +293,7 @@ def _read(app: App, name: str) -> Episode:
 def gain(
     app: App,
     call: Call,
-    since: Annotated[str, Arg("From then on: a day, `yesterday`, `30d` or `12w`.", max=40)] = "30d",
+    since: Annotated[str, Arg("Since when: a day, `yesterday`, `30d` or `12w`.", max=40)] = "30d",
 ) -> Gain:
     """Show what plans saved and how episodes went, by source and week."""
     from vaultmind.episodes.gains import gain_of, works
@@ -309,6 +309,6 @@ def kept_work(app: App, caller: Caller) -> Row:
     own = caller.agent if caller.kind == "agent" else ""
     kept = len(app.episodes.files.names(own))
     names = app.episodes.tables.names(agent=own, state="running")
-    said = [counted(kept, "note") if kept else "none kept yet"]
+    said = [counted(kept, "note") if kept else "none yet"]
     said += [f"running: {', '.join(names)}"] if names else []
     return Row(running=names, kept=kept, words=" · ".join(said))

@@ -23,17 +23,18 @@ HEADLINES: dict[OutcomeName, str] = {
     "suggested": "Not done yet.",
     "denied": "Not done.",
     "unchanged": "Nothing had to change.",
-    "not_found": "Nothing was changed; ask the person which fact they mean.",
+    "not_found": "Nothing was changed. Ask the person which fact they mean.",
 }
 NOT_HEARD = "Nothing was done. If they did ask for it, call again with op and text."
 TELL_THEM = "Tell the person this outcome."
 EITHER = "either utterance (the person's words), or op (remember, forget, replace) with text"
 
+Snippet = Annotated[bool, Arg("Add a style for conversations to Obsidian's CSS snippets.")]
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
 Op = Annotated[Literal["remember", "forget", "replace"] | None, Arg("What to do with text.")]
 FACT = "The fact, a sentence in the person's language; to forget: its words or id."
 Text = Annotated[str, Arg(FACT, max=MAX_TEXT)]
-Old = Annotated[str, Arg("Of replace: words or id.", max=MAX_TEXT, option="--instead-of")]
+Old = Annotated[str, Arg("The fact to replace: words or id.", max=MAX_TEXT, option="--instead-of")]
 ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max=MAX_TEXT)]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
 
@@ -128,7 +129,7 @@ def memory_show(app: App, call: Call, agent: Whose = "") -> Row:
     if facts:
         lines += [DATA, text] if agents else [text]
     if shown["files"]:
-        lines += [f"Files to read, edit or delete: {', '.join(shown['files'])}"]
+        lines += [f"Files you can read, edit or delete: {', '.join(shown['files'])}"]
     if agents:
         del shown["sections"]
         shown["facts"] = text
@@ -184,7 +185,7 @@ def say(
     app: App,
     call: Call,
     utterance: Annotated[str, Arg("What the person said.", max=MAX_WORDS)],
-    dry_run: Annotated[bool, Arg("Only tell what was understood.")] = False,
+    dry_run: Annotated[bool, Arg("Only show what was understood.")] = False,
     agent: Whose = "",
 ) -> Row:
     """Do what a sentence asks of the memory (remember, forget, correct, what do you know)."""
@@ -198,12 +199,14 @@ def say(
 
 
 @operation("Make the memory folder", writes=True, surfaces=LOCAL, persons=True)
-def init(app: App, call: Call, language: Language = "en", agent: Whose = "") -> Row:
+def init(
+    app: App, call: Call, language: Language = "en", agent: Whose = "", snippet: Snippet = False
+) -> Row:
     """Make the memory folder and an agent's identity; what exists stays."""
     whose = app.target(call.caller, agent)
     if whose not in app.paths.agent_names():
         app.authority.begin(whose, call.caller)
-    created = app.init(whose, language, call.caller)
+    created = app.init(whose, language, call.caller) + (app.add_snippet() if snippet else ())
     places = {"vault": str(app.config.vault), "state_dir": str(app.config.state_dir)}
     named = "" if whose == app.config.agent else f" --agent {whose}"
     then = f"vaultmind connect claude-desktop{named} --write"

@@ -21,11 +21,11 @@ SLICE_SECONDS = 0.2
 AUTO = 2
 """The level of autonomy from which an agent may switch models: the way back is one command."""
 
-Kinds = Annotated[Literal["planner", "ranker", "all"], Arg("Plans' weights, searches' ranker.")]
-Days = Annotated[int, Arg("Learn from the last so many days; 0: all.", min=0, max=36500)]
-FEWER = "Fewer lessons make no model."
+Kinds = Annotated[Literal["planner", "ranker", "all"], Arg("What to train: plans or searches.")]
+Days = Annotated[int, Arg("Learn from so many days back; 0: all.", min=0, max=36500)]
+FEWER = "Lessons needed to train a model."
 Lessons = Annotated[int | None, Arg(FEWER, min=1, max=1_000_000, option="--min-samples")]
-Force = Annotated[bool, Arg("Use it whatever its trial says; the person's.", option="--activate")]
+Force = Annotated[bool, Arg("Use it whatever its trial says.", option="--activate")]
 Wait = Annotated[float, Arg("Wait so long for its end.", min=0, max=3600)]
 
 tells("learn.learning.Job", words="id state doing error results")
@@ -52,7 +52,7 @@ def model_train(
     """
     _writer(app, call.caller)
     if call.caller.kind == "agent" and (force or since_days or min_lessons is not None):
-        said = "may train; to choose the lessons, or to do without the trial, is for the person."
+        said = "may train, but only the person may choose the lessons or skip the trial."
         raise NotAllowed(f"{call.caller.name} {said}")
     job: Job = app.learning.train(
         kind, since_days, min_lessons, force_activate=force, asked=call.caller
@@ -66,7 +66,7 @@ def model_train(
 
 @operation("The models", surfaces=NOT_MCP, also={"model/status": {}})
 def model_status(app: App, call: Call) -> Row:
-    """List the models, those in use, and what the last training came to."""
+    """List the models, those in use, and the result of the last training."""
     agents, models = app.index.outlet.readable_agents(call.caller), app.learning.models
     return Row(
         "models faults job searches",
@@ -79,10 +79,10 @@ def model_status(app: App, call: Call) -> Row:
 def model_activate(
     app: App, call: Call, model: Annotated[str, Arg("A model's id.", min=1, max=100)]
 ) -> Row:
-    """Put a model into use, by its id."""
+    """Use a model, by its id."""
     writer = _writer(app, call.caller)
     row = app.learning.models.activate(model.strip(), writer, asked=call.caller)
-    return _changed("In use now", (row,) if row else ())
+    return _changed("Now in use", (row,) if row else ())
 
 
 @operation(
@@ -91,13 +91,13 @@ def model_activate(
 def model_rollback(
     app: App, call: Call, kind: Annotated[Literal["planner", "ranker"], Arg("Which goes back.")]
 ) -> Row:
-    """Take back the last change of what ranks plans, or searches."""
+    """Go back to the model used before, for plans or searches."""
     rows = app.learning.models.rollback(kind, _writer(app, call.caller), call.caller)
-    return _changed("Back to what it was", rows)
+    return _changed("Back in use", rows)
 
 
 def _changed(what: str, rows: tuple[ModelRow, ...]) -> Row:
-    names = ", ".join(f"{one.id} ({one.kind} for {one.of})" for one in rows) or "what is shipped"
+    names = ", ".join(f"{one.id} ({one.kind} for {one.of})" for one in rows) or "the shipped models"
     return Row(models=rows, message=f"{what}: {names}.")
 
 
@@ -111,7 +111,7 @@ def _writer(app: App, caller: Caller) -> Caller:
         return caller
     if app.authority.level(caller.agent) < AUTO:
         raise NotAllowed(
-            f"{caller.agent} may not change what ranks: that takes autonomy {AUTO}, or the person."
+            f"{caller.agent} may not change ranking models: that takes autonomy {AUTO}."
         )
     return replace(PERSON, client=f"asked by {caller.agent}")
 

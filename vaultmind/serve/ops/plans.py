@@ -28,7 +28,7 @@ SHOWN_REASONS = 3
 DEAR_MARK = "a1b2c3d4"
 """A mark that costs nearly as much as any: what a fence takes is counted with it."""
 FRAME_SLACK = 6
-NO_PLAN = "Nothing was found that belongs to this task."
+NO_PLAN = "Nothing found for this task."
 SHOWN_FAULTS = 10
 """Files that could not be taken whole, named; the rest is a number."""
 
@@ -45,14 +45,14 @@ tells("planner.types.Understood", "predicted confidence task_fingerprint risk re
 def context_plan(
     app: App,
     call: Call,
-    task: Annotated[str, Arg("In full.", min=1, max=MAX_TASK, loose=True)],
+    task: Annotated[str, Arg("The task, in full.", min=1, max=MAX_TASK, loose=True)],
     project_root: Root = "",
     query_type: Annotated[TaskKind | None, Arg()] = None,
     token_budget: Annotated[int, Arg(min=100, max=100_000)] = 3000,
     latency_budget_ms: Annotated[int, Arg(min=10, max=60_000, option="--latency-budget")] = 500,
-    ml_mode: Annotated[Mode, Arg()] = "off",
-    detail: Annotated[Detail, Arg()] = "compact",
-    strict: Annotated[bool, Arg()] = True,
+    ml_mode: Annotated[Mode, Arg("Let a model reorder the best.")] = "off",
+    detail: Annotated[Detail, Arg("How much of each file.")] = "compact",
+    strict: Annotated[bool, Arg("Leave out what changes meanwhile.")] = True,
     session_id: Annotated[str, Arg(max=MAX_ID)] = "",
 ) -> Row:
     """Before a task on notes or code: what to read for it, within a token budget, and why. Data,
@@ -195,7 +195,7 @@ def refresh(app: App, call: Call, source: Root = "", wait_seconds: Wait = 60.0) 
 
 @operation("What is linked", surfaces=LOCAL, persons=True)
 def links(app: App, call: Call) -> Row:
-    """List the vault and the folders linked to it, with the state of each index."""
+    """List the vault and linked folders, with the state of each index."""
     found = app.sources.states()
     how = "No folder is linked. To link one: vaultmind link ~/code/shop --as shop"
     return Row(sources=found, notes=(how,) if len(found) == 1 else ())
@@ -206,12 +206,12 @@ def link(
     app: App,
     call: Call,
     path: Annotated[str, Arg("Absolute path of the folder.", min=1, max=MAX_PATH)],
-    name: Annotated[str, Arg("Default: after the folder.", max=MAX_TEXT, option="--as")] = "",
+    name: Annotated[str, Arg("Default: its own name.", max=MAX_TEXT, option="--as")] = "",
 ) -> Row:
     """Link a folder, read only, to be searched and planned over. The person's alone."""
     new = app.sources.link(path, name)
-    said = f"{new.root} is linked as {new.name}. It is being indexed; `vaultmind links` tells how "
-    said += f"far it is.\nNext: vaultmind plan {new.name} --task TEXT"
+    said = f"Linked {new.root} as {new.name}. Indexing has begun; `vaultmind links` shows how far "
+    said += f"it is.\nNext: vaultmind plan {new.name} --task TEXT"
     return Row(message=said, name=new.name, root=str(new.root))
 
 
@@ -221,9 +221,9 @@ def unlink(
     call: Call,
     source: Annotated[str, Arg("The linked folder's name or path.", min=1, max=MAX_PATH)],
 ) -> Row:
-    """Unlink a folder and drop its index; the folder is not touched."""
+    """Unlink a folder and drop its index; the folder stays as it is."""
     found = app.sources.unlink(source)
-    said = f"{found.name} is no longer linked; its index is gone. {found.root} is as it was."
+    said = f"Unlinked {found.name} and dropped its index. {found.root} is untouched."
     return Row(message=said, name=found.name, root=str(found.root))
 
 
@@ -245,7 +245,7 @@ def state_words(state: SourceState) -> str:
     """Return in a line how a source is."""
     index = state.index
     if index is None:
-        return "waits for the vault's index" if state.there else "gone"
+        return "waiting for the vault's index" if state.there else "gone"
     files = f"{index.indexed:,} of {counted(index.files, 'file')}"
     meaning = counted(index.vectors, "vector") if index.embedder else "by words only"
     told = f"{index.phase} · {files} · {counted(index.chunks, 'chunk')} · {meaning}"

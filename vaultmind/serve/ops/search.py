@@ -30,14 +30,14 @@ SHOWN_LINES, SHOWN_LETTERS, LEAD, STEM = 3, 200, 50, 4
 asked for, which is known by its first letters."""
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
-AGAIN = "This is not a no: ask again in a moment."
+AGAIN = "Ask again in a moment."
 RELATED, NEAREST, RELATED_CHARS, TIED = 5, 4, 600, 0.2
 """Notes related to another that are named, those of them however far they are, what of the note is
 compared, and the least of a tie."""
 MATCHES = ("strong match", "fair match", "weak match")
 
-Whose = Annotated[str, Arg("Whose; `*`: all you may read.")]
-Size = Annotated[int | None, Arg("Of the answer.", min=50, max=MAX_TOKENS)]
+Whose = Annotated[str, Arg("Whose memory; `*`: all you may read.")]
+Size = Annotated[int | None, Arg("Token budget.", min=50, max=MAX_TOKENS)]
 HitId = Annotated[str, Arg("A hit's id or `Folder/Note.md#Heading`.", min=1, max=MAX_TEXT)]
 Source = Annotated[str, Arg("A linked folder.", max=MAX_PATH)]
 
@@ -47,16 +47,16 @@ def memory_search(
     app: App,
     call: Call,
     query: Annotated[str, Arg("Words or a question.", max=MAX_WORDS, loose=True)],
-    limit: Annotated[int | None, Arg("Hits at most.", min=1, max=100)] = None,
-    kinds: Annotated[tuple[Kind, ...], Arg("Only these.", option="--kind")] = (),
+    limit: Annotated[int | None, Arg("Maximum hits.", min=1, max=100)] = None,
+    kinds: Annotated[tuple[Kind, ...], Arg("Only these kinds.", option="--kind")] = (),
     agent: Whose = "",
-    folder: Annotated[str, Arg("Only below it.", max=MAX_TEXT)] = "",
-    tag: Annotated[str, Arg("Only with it.", max=MAX_TEXT)] = "",
+    folder: Annotated[str, Arg("Only below this folder.", max=MAX_TEXT)] = "",
+    tag: Annotated[str, Arg("Only with this tag.", max=MAX_TEXT)] = "",
     after: Annotated[str, Arg("First day: 2026-02-20, 'last week'.", max=MAX_TEXT)] = "",
-    before: Annotated[str, Arg("Last day, likewise.", max=MAX_TEXT)] = "",
-    per_note: Annotated[int | None, Arg("Hits a note.", min=1, max=100)] = None,
+    before: Annotated[str, Arg("Last day, in the same form.", max=MAX_TEXT)] = "",
+    per_note: Annotated[int | None, Arg("Maximum hits per note.", min=1, max=100)] = None,
     max_tokens: Size = None,
-    offset: Annotated[int, Arg("The last next_offset.", min=0, max=10_000)] = 0,
+    offset: Annotated[int, Arg("next_offset of the last answer.", min=0, max=10_000)] = 0,
     explain: Annotated[bool, Arg("Why each hit is there.")] = False,
     source: Source = "",
 ) -> Row:
@@ -77,7 +77,7 @@ def memory_search(
         limit=limit or defaults.limit,
         kinds=kinds,
         agent=agent if agent in ("", "*") else agent_name(agent),
-        folder=index.outlet.folder_named(folder, call.caller),
+        folder=index.outlet.folder_named(folder, call.caller, index.paths() if folder else ()),
         tag=tag,
         after=first_day("after", after, now) if after.strip() else "",
         before=last_day("before", before, now) if before.strip() else "",
@@ -87,7 +87,7 @@ def memory_search(
     )
     found = index.search(asked, call.caller)
     if offset and not found.hits and found.answer == "nothing_found":
-        raise _no_more(offset, f"There are no more hits from 'offset' {offset} on.")
+        raise _no_more(offset, f"There are no hits from 'offset' {offset} on.")
     if not (where or kinds or folder or tag or after or before or agent):
         app.search_feedback.asked(call.caller, query, found.hits)
     return _page(found, asked, call.caller.kind == "agent", explain)
@@ -104,8 +104,8 @@ def _page(found: SearchResponse, asked: SearchRequest, agents: bool, explain: bo
     lines.insert(0, DATA if agents and found.hits else "")
     lines.append(message)
     if found.next_offset is not None:
-        how = "the same search with offset" if agents else "--offset"
-        lines.append(f"There are more: {how} {found.next_offset}.")
+        how = "repeat the search with offset" if agents else "--offset"
+        lines.append(f"More hits: {how} {found.next_offset}")
     return Row(**told).saying(*lines)
 
 
@@ -114,8 +114,8 @@ def memory_fetch(
     app: App,
     call: Call,
     id: HitId,
-    max_tokens: Annotated[int, Arg("Of the answer.", min=50, max=MAX_TOKENS)] = 4000,
-    offset: Annotated[int, Arg("The last next_offset.", min=0)] = 0,
+    max_tokens: Annotated[int, Arg("Token budget.", min=50, max=MAX_TOKENS)] = 4000,
+    offset: Annotated[int, Arg("next_offset of the last answer.", min=0)] = 0,
     source: Source = "",
 ) -> Row:
     """The whole text of a hit or note.
@@ -133,20 +133,20 @@ def memory_fetch(
         related = _related(app, call.caller, found) if found.kind == "note" and not offset else []
     text, how = Recalled(found.text, _origin(found, found.kind)), "--offset"
     lines: list[str] = [DATA] if agents and text else []
-    lines += [text or f"{found.path}{found.anchor} is there and empty: it holds no text."]
+    lines += [text or f"{found.path}{found.anchor} exists but is empty."]
     if found.next_offset is not None:
         how = "call memory_fetch again with offset" if agents else how
-        lines += [f"There is more: {how} {found.next_offset}."]
+        lines += [f"More text: {how} {found.next_offset}"]
     lines += [f"Related: {', '.join(f'[[{one}]]' for one in related)}"] if related else []
     return Row(**plain(found) | {"text": text, "related": related}).saying(*lines)
 
 
 @operation("Notes related to a note", surfaces=NOT_MCP)
 def related(app: App, call: Call, note: HitId) -> Row:
-    """Name the notes that are about the same, or tied to it by links or tags; nearest first."""
+    """List notes on the same subject or tied by links and tags, nearest first."""
     found = app.index.fetch(note, call.caller)
     named = _related(app, call.caller, found)
-    return Row(note=found.path, related=named).saying(*named or ["Nothing is near it."])
+    return Row(note=found.path, related=named).saying(*named or ["Nothing related was found."])
 
 
 def _related(app: App, caller: Caller, found: Fetched) -> list[str]:
@@ -162,7 +162,7 @@ def _related(app: App, caller: Caller, found: Fetched) -> list[str]:
 
 def _no_more(offset: int, said: str) -> BadArgument:
     """Return what to say of an offset behind the end."""
-    again = "To begin again, leave the offset out."
+    again = "Leave the offset out to start over."
     return BadArgument("offset", offset, "the last next_offset", said=f"{said} {again}")
 
 
@@ -254,7 +254,7 @@ def index(
     timeout_seconds: Annotated[float, Arg("Give up after this long.", min=0, max=86400)] = 3600.0,
     anew: Annotated[bool, Arg("Build it anew from the vault first; cached vectors stay.")] = False,
 ) -> Row:
-    """Wait until all text (and all vectors) are searchable; tells how far it is."""
+    """Wait until all text and vectors are searchable, and show the progress."""
     if anew:
         app.index.reindex(call.report)
     app.index.wait_ready(timeout_seconds, vectors=vectors, report=call.report)
@@ -274,13 +274,13 @@ def explain_answer(found: SearchResponse) -> str:
     """Return in words how complete an answer is."""
     state = found.state
     going = state.phase in ("starting", "indexing")
-    told = f"{found.omitted} more left out by max_tokens." if found.omitted else ""
+    told = f"max_tokens left out {found.omitted} more." if found.omitted else ""
     if found.answer == "no_query":
-        return "The query holds nothing to search for. Give a question or keywords."
+        return "The query is empty. Give a question or keywords."
     if going and found.hits:
         told += f" Still indexing: {_indexed(state)}; there may be more."
     elif going:
-        told = f"Still indexing: {_indexed(state)}, and none of these matches yet. {AGAIN}"
+        told = f"Still indexing: {_indexed(state)}; none of them matches so far. {AGAIN}"
     elif not found.hits:
         told = f"Nothing found: {_indexed(state)}. {AGAIN if state.loading else ''}"
     lacks = (found.message, *(one for one in state.notes if one not in found.message))
@@ -290,22 +290,21 @@ def explain_answer(found: SearchResponse) -> str:
 def _indexed(state: IndexState) -> str:
     """Return how much of the vault is searchable."""
     if state.phase in ("starting", "indexing") and not state.files:
-        return "the vault's files are being listed"
+        return "listing the vault's files"
     unread = sum(fault.severity == "skipped" for fault in state.faults)
     rest = f"; {unread:,} could not be read (vaultmind status lists it)" if unread else ""
-    return f"{state.indexed} of {state.files} files are searchable{rest}"
+    return f"{state.indexed} of {state.files} files searchable{rest}"
 
 
 def index_words(state: IndexState) -> Iterator[str]:
     """Yield how far the index is."""
-    vectors = "vectors are being loaded" if state.loading else "by words only"
+    vectors = "vectors still loading" if state.loading else "by words only"
     if state.embedder:
-        of = counted(state.embeddable, "embeddable one")
-        vectors = f"vectors of {state.vectors:,} of {of} ({state.embedder})"
+        vectors = f"{state.vectors:,} of {state.embeddable:,} vectors ({state.embedder})"
     yield f"Index {state.phase}: {_indexed(state)}, {counted(state.chunks, 'chunk')}, {vectors}."
     yield from state.notes
-    what = "Texts of notes and questions leave this machine: they are sent to"
-    yield f"{what} {state.sends_to} to be embedded." if state.sends_to else ""
+    what = "Notes and questions leave this machine: they are sent to"
+    yield f"{what} {state.sends_to} for embedding." if state.sends_to else ""
     faults = state.faults[:SHOWN_FAULTS]
     yield from (f"{one.severity}: {one.path}: {one.reason}" for one in faults)
     if more := len(state.faults) - len(faults):

@@ -45,7 +45,7 @@ tells("consolidate.types.SummaryDone", words="id agent path text notes")
 
 Yours = Annotated[str, Arg("Yours.")]
 Recap = Annotated[str, Arg("With end: what was decided, what is open.", max=4000)]
-Again = Annotated[str, Arg("A session that is done anew, by its id.", max=op.MAX_ID)]
+Again = Annotated[str, Arg("Do this session again, by its id.", max=op.MAX_ID)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ class LoggedMessage:
 
     text: Annotated[str, Arg("Word for word.", min=1, max=op.MAX_WORDS)]
     role: Annotated[Literal["user", "assistant", "tool", "system"], Arg()] = "user"
-    id: Annotated[str, Arg("It is written once.", max=op.MAX_ID)] = ""
+    id: Annotated[str, Arg("The same id is written once.", max=op.MAX_ID)] = ""
     time: Annotated[str, Arg("ISO 8601; default: now.", max=op.MAX_ID)] = ""
     speaker: Annotated[str, Arg(max=op.MAX_TEXT)] = ""
-    tool: Annotated[str, Arg("For a result: its name.", max=op.MAX_ID)] = ""
+    tool: Annotated[str, Arg("Name, for a tool's result.", max=op.MAX_ID)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def session_log(
     end: Annotated[bool, Arg("The conversation is over.")] = False,
     recap: Recap = "",
     facts: Claims = (),
-    session: Annotated[str, Arg("Default: this one.", max=op.MAX_ID)] = "",
+    session: Annotated[str, Arg("Default: the current one.", max=op.MAX_ID)] = "",
     agent: Yours = "",
 ) -> Row:
     """Write down the person's messages that matter, word for word, as they come; at the end, with
@@ -133,7 +133,7 @@ def session_log(
     if recap.strip():
         number, left = app.reported.recap(whose, here or meant, recap, caller)
         each = "; ".join(f"“{sentence}” ({reason})" for sentence, reason in left)
-        lines.append(f"Recap: {counted(number, 'sentence')} kept.")
+        lines.append(f"Recap: kept {counted(number, 'sentence')}.")
         lines += [f"Left out: {each}."] if each else []
         done["recap"] = Row(kept=number, left_out=left)
     done["message"] = " ".join(lines)
@@ -165,17 +165,17 @@ def _message(one: LoggedMessage, number: int, caller: Caller, now: datetime) -> 
 def _said(done: Row, wrote: bool, ends: bool, hosts: bool) -> Iterator[str]:
     """Yield what came of a call in words. A host's own conversation is ended by the host."""
     where = f"{done['session']} of {done['agent']}"
-    none = f"{done['agent']} has no conversation open."
+    none = f"{done['agent']} has no open conversation."
     if wrote:
-        known = f", {done['known']} stood there already" if done["known"] else ""
-        written = f"{counted(done['new'], 'message')} written down"
+        known = f"; {done['known']} already there" if done["known"] else ""
+        written = f"Logged {counted(done['new'], 'message')}"
         yield f"{written} in {where}, segment {done['segment']}{known}."
     elif not ends:
-        yield f"Segment {done['segment']} of {where} has begun." if done["session"] else none
+        yield f"Began segment {done['segment']} of {where}." if done["session"] else none
     if ends and hosts:
-        yield "The conversation is written down by its host, which ends it."
+        yield "The host records this conversation and ends it."
     elif ends:
-        yield f"{where} has ended." if done["ended"] else none
+        yield f"Ended {where}." if done["ended"] else none
 
 
 def _fate(fate: Settled) -> Row:
@@ -201,7 +201,7 @@ def _fact_words(one: Row) -> str:
 def sessions(
     app: App,
     call: Call,
-    limit: Annotated[int, Arg("At most, the newest; 0: all.", min=0)] = 20,
+    limit: Annotated[int, Arg("At most this many; 0: all.", min=0)] = 20,
     agent: op.Whose = "",
 ) -> Row:
     """List an agent's sessions: when, how long, about what."""
@@ -210,7 +210,7 @@ def sessions(
     rows = tuple(_row(app, whose, head) for head in (heads[-limit:] if limit else heads))
     older = len(heads) - len(rows)
     notes = [] if rows else [f"{whose} has no sessions yet."]
-    notes += [f"{older:,} older ones: vaultmind session list --all"] if older else []
+    notes += [f"{older:,} older: vaultmind session list --all"] if older else []
     return Row("sessions notes", agent=whose, sessions=rows, more=older, notes=notes)
 
 
@@ -237,7 +237,7 @@ def import_file(
     app: App,
     call: Call,
     path: Annotated[str, Arg("The export file.", min=1, max=op.MAX_PATH)],
-    one_session: Annotated[bool, Arg("Make one session of all that the file holds.")] = False,
+    one_session: Annotated[bool, Arg("Make one session of the whole file.")] = False,
     agent: op.Whose = "",
 ) -> Row:
     """Take the conversations of an export file into an agent's sessions; suggest what Claude or
@@ -258,8 +258,8 @@ def import_file(
         app.sessions, Path(path), target, call.report, one=one_session, suggest=suggest
     )
     done = Row("messages sessions skipped left_out redacted faults", **plain(imported))
-    waits = f"{imported.suggested} for you to decide: vaultmind suggestions list"
-    then = "Searchable in a moment; `vaultmind consolidate` takes facts and summaries from it."
+    waits = f"Waiting for you: {imported.suggested} (vaultmind suggestions list)"
+    then = "Searchable in a moment. For facts and summaries: vaultmind consolidate"
     said = (waits if imported.suggested else "", then if imported.messages else "")
     return done.saying(*in_words(done), *said)
 
@@ -287,13 +287,13 @@ def memory_settle(
     waiting = app.consolidation.unsettled(whose)
     if session:
         if session not in waiting:
-            raise NotFound(f"{session} of {whose} does not wait to be settled.")
+            raise NotFound(f"{session} of {whose} is not waiting to be settled.")
         told = _settled(app, call, whose, session, facts)
         waiting.remove(session)
     told_words = Recalled("\n".join(map(_fact_words, told)), "memory")
     if not waiting:
         done = Row(agent=whose, facts=told, session="", waiting=0, known="", conversation="")
-        return done.saying(told_words, "No conversation waits to be settled.")
+        return done.saying(told_words, "No conversation is waiting to be settled.")
     next_, sections = waiting[-1], knowledge(app, call.caller, whose)["sections"]
     facts_known = (one for section in sections for one in section["facts"])
     known = "\n".join(f"^{one.block} {one.text}" if one.block else one.text for one in facts_known)
@@ -348,7 +348,7 @@ def consolidate(
     call: Call,
     agent: op.Anybodys = "",
     again: Again = "",
-    dry_run: Annotated[bool, Arg("Write nothing, tell what would be.")] = False,
+    dry_run: Annotated[bool, Arg("Only show what would be written.")] = False,
 ) -> Row:
     """Take facts and summaries from the conversations that wait, or from one anew.
 
@@ -362,14 +362,14 @@ def consolidate(
     with app.minion.unbound():  # who asks may have models work longer than they may by themselves
         done = app.consolidation.run(request, call.caller, call.report)
     outcomes = [fact.outcome for one in done.sessions for fact in one.facts]
-    said = f"{counted(len(done.sessions), 'session')}, "
-    said += f"{counted(outcomes.count('written'), 'change')} of facts, "
-    said += f"{counted(len(done.summaries), 'summary', 'summaries')}."
+    said = f"Read {counted(len(done.sessions), 'session')}: "
+    said += f"{counted(outcomes.count('written'), 'fact')} and "
+    said += f"{counted(len(done.summaries), 'summary', 'summaries')} written."
     if waiting := outcomes.count("suggested"):
-        said += f" {waiting:,} for you to decide: vaultmind suggestions list"
+        said += f" Waiting for you: {waiting:,} (vaultmind suggestions list)"
     if not (done.sessions or done.summaries):
-        said = "Nothing waits."
-    said = f"Nothing was written; it would be: {said}" if dry_run else said
+        said = "Nothing to consolidate."
+    said = f"Dry run, nothing written. {said}" if dry_run else said
     return Row(message=said, sessions=done.sessions, summaries=done.summaries, notes=done.notes)
 
 
@@ -378,8 +378,8 @@ def background(app: App, caller: Caller) -> Row:
     waits, asked_for = app.consolidation.standing()
     if caller.kind == "agent":
         waiting = sum(agent == caller.agent for agent, _ in waits)
-        return Row(waiting=waiting, words=f"{waiting:,} of your sessions wait")
+        return Row(waiting=waiting, words=f"{waiting:,} of your sessions waiting")
     said = f"{counted(len(waits), 'session')} waiting"
-    said += f" · {asked_for:,} until `vaultmind consolidate`" if asked_for else ""
+    said += f" · {asked_for:,} for `vaultmind consolidate`" if asked_for else ""
     queue = [f"{session} ({agent})" for agent, session in waits]
     return Row(waiting=len(queue), words=said, queue=queue)

@@ -59,13 +59,13 @@ def memory_status(app: App, call: Call) -> Row:
     row |= {"state_folder": str(config.state_dir)} if person else {}
     names, linked = ", ".join(row["agents"]), (one for one in sources if one.kind == "linked")
     return row.saying(
-        f"VaultMind {__version__}, vault {config.vault}, agent {row['agent']} (of "
-        f"{names or 'none yet'}).",
+        f"VaultMind {__version__}, vault {config.vault}, agent {row['agent']} "
+        f"(agents: {names or 'none yet'}).",
         *index_words(state),
         waiting,
         f"Consolidation: {row['consolidation']['words']}.",
         f"Episodes: {row['episodes']['words']}.",
-        f"State in {config.state_dir} (safe to delete)." if person else "",
+        f"State folder: {config.state_dir} (safe to delete)." if person else "",
         *(f"Linked: {one.name}: {state_words(one)}." for one in linked),
         *(f"! {one}" if person else one for one in row["warnings"]),
     )
@@ -82,7 +82,7 @@ def _warnings(app: App, caller: Caller) -> Iterator[str]:
     yield from app.words.faults()
     person = caller.kind == "person"
     if person and app.authority.fault:
-        yield f"{app.authority.fault}. Remove the file, then allow again what you had allowed."
+        yield f"{app.authority.fault}. Remove the file, then allow the agents again."
     for name in app.paths.agent_names() if person else filter(None, (caller.agent,)):
         brain = app.paths.brain(name)
         try:
@@ -90,8 +90,8 @@ def _warnings(app: App, caller: Caller) -> Iterator[str]:
                 yield f"{app.paths.identity(name)}: {'; '.join(faults)}."
             elif waiting := app.authority.waiting(name):
                 how = f"If you want that: vaultmind agents allow {name}"
-                how = how if person else "Only the person can allow that, at the command line."
-                yield f"{name} asks for more than is in force: {', '.join(waiting)}. {how}"
+                how = how if person else "Only the person can allow that, on the command line."
+                yield f"{name} asks for more than is allowed: {', '.join(waiting)}. {how}"
         except VaultMindError as error:
             yield str(error)
         if wrong := read_brain(app.reader, brain)[1]:
@@ -112,7 +112,7 @@ def doctor(app: App, call: Call) -> Row:
     for look in (_folders, _memory, _index, _linked, _work):
         name = look.__name__.strip("_")
         try:
-            found = list(look(app, call.caller)) or [("ok", "nothing is amiss.", "")]
+            found = list(look(app, call.caller)) or [("ok", "OK.", "")]
         except (VaultMindError, OSError) as error:
             found = [("fail", str(error), "See the daemon's log.")]
         for result, what, mend in found:
@@ -126,26 +126,26 @@ def _folders(app: App, caller: Caller) -> Iterator[Check]:
     state = app.config.state_dir
     if not memory.exists():
         told = f"{memory.name}/ does not exist yet."
-        yield "warn", told, "It is made by `vaultmind init`."
+        yield "warn", told, "Run: vaultmind init"
     elif memory.is_symlink() or not os.access(memory, os.W_OK | os.X_OK):
-        told = f"{memory} is no plain folder that can be written: nothing can be remembered."
-        yield "fail", told, "Give your user the right to."
+        told = f"{memory} is not a writable folder: nothing can be remembered."
+        yield "fail", told, "Make it a folder that your user may write to."
     if state.stat().st_mode & 0o077:
-        yield "warn", f"The state folder {state} is open to others.", f"Run: chmod 700 {state}"
+        yield "warn", f"Other users can read the state folder {state}.", f"Run: chmod 700 {state}"
     if state.resolve().is_relative_to(vault.resolve()):
-        told = f"The state folder {state} lies inside the vault: a sync would copy a database."
-        yield "warn", told, "Set `state_dir` to a folder outside."
+        told = f"The state folder {state} is inside the vault: a sync would copy a database."
+        yield "warn", told, "Set `state_dir` to a folder outside the vault."
 
 
 def _memory(app: App, caller: Caller) -> Iterator[Check]:
     """Look at configuration, rights and brains, and for copies that a sync made of an audit."""
     yield from (("warn", one, "") for one in _warnings(app, caller))
-    mend = "It is not part of the log. Compare it with the file it was copied from, then remove "
-    mend += "it; a copy of tombstones still hides what it names."
+    mend = "It is not part of the log. Compare it with the original, then remove it; "
+    mend += "a copy of tombstones still hides what it names."
     for agent in app.index.outlet.readable_agents(caller):
         for path in (app.paths.root / app.paths.memory(agent)).glob("*.jsonl"):
             if _COPY.fullmatch(path.name):
-                yield "warn", f"{path.name} is a copy that a sync program made of {agent}'s.", mend
+                yield "warn", f"{path.name} is a sync program's copy of a file of {agent}.", mend
 
 
 def _index(app: App, caller: Caller) -> Iterator[Check]:
@@ -157,14 +157,14 @@ def _index(app: App, caller: Caller) -> Iterator[Check]:
     told = " ".join(filter(None, index_words(state)))
     lacks = app.config.index.embedder != "none" and bool(state.notes or not state.embedder)
     if state.phase == "failed":
-        yield "fail", told, "Run `vaultmind reindex`; the vault rebuilds it."
+        yield "fail", told, "Run: vaultmind reindex"
     elif state.phase != "ready" or state.loading:
-        yield "warn", told, "Wait, or run `vaultmind index`: what is said is not all."
+        yield "warn", told, "Not everything is checked yet. Wait, or run: vaultmind index"
     elif lacks:
-        mend = "`vaultmind reindex` starts anew; or set index.embedder to `use` or `none`."
+        mend = "Run `vaultmind reindex`, or set index.embedder to `use` or `none`."
         yield "warn" if state.embedder else "fail", told, mend
     elif state.faults:
-        yield "warn", told, "Mend the files in Obsidian, or exclude them (index.exclude)."
+        yield "warn", told, "Fix the files in Obsidian, or exclude them (index.exclude)."
     else:
         yield "ok", told, ""
 
@@ -185,8 +185,8 @@ def _work(app: App, caller: Caller) -> Iterator[Check]:
     app.episodes.settle()
     for name, why in app.episodes.tables.faulty().items():
         if name.partition("/")[0] in agents:
-            mend = "Mend the note, or delete it; until then it is never shrunk."
+            mend = "Fix the note or delete it; until then it is never shrunk."
             yield "warn", f"{app.episodes.files.path(name)}: {why}", mend
     for why in app.learning.models.faults():
-        mend = "Delete the file, or put it back from a backup; until then it ranks nothing."
+        mend = "Delete the file or restore it from a backup; until then it is not used."
         yield "warn", why, mend
