@@ -520,6 +520,11 @@ def save(nets: Sequence[dict[str, Any]], tasks: dict[str, Task], path: Path) -> 
         with np.load(WEIGHTS) as file:
             heads = {**json.loads(str(file["about"]))["heads"], **heads}
     about = {"heads": heads, "version": 3, "members": len(nets), "rows": len(rows), "data": digest}
+    write(nets, about, path)
+
+
+def write(nets: Sequence[dict[str, Any]], about: dict[str, Any], path: Path) -> None:
+    """Write networks' weights as signed bytes, a scale for each array."""
     held: dict[str, Any] = {"about": json.dumps(about)}
     for at, net in enumerate(nets):
         for key, value in net.items():
