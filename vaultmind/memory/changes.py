@@ -122,12 +122,11 @@ class Step:
     def held(self, decision: Decision, dropped: str = "", message: str = "") -> Step:
         """Return the step as one that is not made: it waits for the person, or is refused."""
         told = f"Not {'written' if dropped else 'allowed'}: {decision.reason}. Nothing was changed."
-        outcome = replace(self.outcome, reason=decision.reason, message=message or told)
+        said = {"reason": decision.reason, "message": message or told}
+        outcome = replace(self.outcome, outcome="suggested", **said)
         if decision.verdict == "deny":
-            return replace(
-                self, outcome=replace(outcome, outcome="denied", before=""), dropped=dropped
-            )
-        return replace(self, outcome=replace(outcome, outcome="suggested"))
+            outcome = replace(outcome, outcome="denied", before="")
+        return replace(self, outcome=outcome, dropped=dropped)
 
 
 def safe_write(write: MemoryWrite) -> tuple[MemoryWrite, tuple[str, ...]]:
