@@ -122,8 +122,8 @@ class Step:
     def held(self, decision: Decision, dropped: str = "", message: str = "") -> Step:
         """Return the step as one that is not made: it waits for the person, or is refused."""
         told = f"Not {'written' if dropped else 'allowed'}: {decision.reason}. Nothing was changed."
-        said = {"reason": decision.reason, "message": message or told}
-        outcome = replace(self.outcome, outcome="suggested", **said)
+        outcome = replace(self.outcome, reason=decision.reason, message=message or told)
+        outcome = replace(outcome, outcome="suggested")
         if decision.verdict == "deny":
             outcome = replace(outcome, outcome="denied", before="")
         return replace(self, outcome=outcome, dropped=dropped)
