@@ -98,6 +98,18 @@ def test_what_was_erased_or_forgotten_does_not_come_back(tmp_path: Path, script:
         app.close()
 
 
+def test_a_forked_conversation_is_written_down_from_where_it_goes_on(
+    app: App, script: Script, tmp_path: Path
+) -> None:
+    ids = talk_about_bread(script)
+    tell(app, script, "Stop")
+    fork = Script(tmp_path / "projects/p/fork.jsonl", "fork")
+    fork.user("How hot must the bread oven be?", forkedFrom={"messageUuid": ids[0]})
+    assert tell(app, fork, "Stop")["new"] == 0
+    fork.user("And for a cake?")
+    assert texts(app, tell(app, fork, "Stop")["session"]) == ["And for a cake?"]
+
+
 # --- what hooks left, and what is refused --------------------------------------------------
 
 

@@ -215,8 +215,8 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
     """Return what to look for, stemmed in every language that the index holds."""
     terms: dict[str, Term] = {}
     for forms in _scan(query):
-        whole, *parts = (one for one in forms if one[1])
-        for plain, word in (whole, *(one for one in parts if len(one[1]) > 1)):
+        named = [one for one in forms if one[1]]  # none of a lone apostrophe
+        for plain, word in (*named[:1], *(one for one in named[1:] if len(one[1]) > 1)):
             found = (stem for lang in langs or ("en",) for stem in stems(word, lang))
             terms.setdefault(plain or word, Term(plain, tuple(dict.fromkeys(found))))
         if len(terms) >= MAX_QUERY_WORDS:

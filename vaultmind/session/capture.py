@@ -45,6 +45,8 @@ MAX_SHOWN = 50
 """Texts that are remembered as given; the host of more has most likely let go of the first."""
 OUT_OF_ORDER = timedelta(minutes=2)
 """A host may write a line this much later than the time that it bears."""
+NEWEST = 12
+"""Sessions, the newest ones, in which copies of a transcript's beginning are looked for."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 END_BYTES = 1_000_000
 """Of a transcript's end that are looked through for the last prompt."""
@@ -86,6 +88,10 @@ class HostTalk:
     tools: dict[str, str] = field(default_factory=dict)
     since: datetime | None = None
     """What is older stands there, or the person has deleted it."""
+    seen: set[str] = field(default_factory=set)
+    """Ids of messages that stand in other conversations: a host begins one that it resumes or forks
+    with a copy.
+    """
     held: set[str] = field(default_factory=set)
     """Ids of the messages that the host still has before it, word for word."""
     compacted: bool = False
@@ -97,6 +103,11 @@ class HostTalk:
     ends: bool = False
     """Whether the conversation is over once all of it was read."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_new(self, message: Message) -> bool:
+        """Tell whether a message is to be written down, if it is not known there."""
+        time = files.time_or_none(message.time)
+        return message.id not in self.seen and not (self.since and time and time < self.since)
 
     def given(self, part: Part) -> None:
         """Keep what the host was answered with."""
@@ -207,10 +218,8 @@ class Capture(Worker):
             if said is None:
                 talk.let_go()
             talk.held.update(message.id for message in said or ())
-            messages += said or ()
-        new, since, keeps = 0, talk.since, self._sessions.keeps(talk.agent)
-        if since:
-            messages = [m for m in messages if (files.time_or_none(m.time) or since) >= since]
+            messages += filter(talk.is_new, said or ())
+        new, keeps = 0, self._sessions.keeps(talk.agent)
         if messages and keeps:
             logged = self._sessions.log(
                 talk.agent, *messages, caller=talk.caller, conversation=talk.conversation
@@ -230,14 +239,19 @@ class Capture(Worker):
 
         What the person has deleted since it was captured is older than what was captured last.
         """
-        talk.session, captured = "", list[datetime]()
-        for head in self._sessions.heads(talk.agent):
-            if head.is_of(talk.conversation):
-                talk.session = head.id
-                with suppress(VaultMindError):
+        heads, captured = self._sessions.heads(talk.agent), list[datetime]()
+        talk.session, talk.seen = "", set()
+        for head in heads:
+            is_own = head.is_of(talk.conversation)
+            with suppress(VaultMindError):
+                if is_own or head in heads[-NEWEST:]:
                     placed = self._sessions.read(talk.agent, head.id).messages
-                    said = (one.message.time for one in placed if one.message.how == "captured")
-                    captured += filter(None, map(files.time_or_none, said))
+                    said = [one.message for one in placed if not one.message.asked]
+                    talk.seen.update(one.id for one in said)
+                if is_own:
+                    talk.session = head.id
+                    times = (one.time for one in said if one.how == "captured")
+                    captured += filter(None, map(files.time_or_none, times))
         talk.since = max(captured) - OUT_OF_ORDER if captured else None
 
 

@@ -307,11 +307,18 @@ def read_brain(reader: VaultReader, path: str) -> tuple[str, str]:
 
 
 def texts(content: object) -> list[str]:
-    """Return the texts of a content: itself, or those of its blocks."""
-    if isinstance(content, str):
-        return [content]
-    found = (block.get("text") for block in blocks(content, "text"))
+    """Return the texts of a content: itself, or those of its parts, with a mark for a picture."""
+    if isinstance(content, dict):
+        content = content.get("parts") or content.get("text") or content.get("result")
+    parts = content if isinstance(content, list) else [content]
+    found = (_text_of(one) if isinstance(one, dict) else one for one in parts)
     return [text for text in found if isinstance(text, str)]
+
+
+def _text_of(part: dict[str, Any]) -> object:
+    if part.get("content_type") == "image_asset_pointer":
+        return "[image]"
+    return part.get("text") if part.get("type", "text") == "text" else None
 
 
 def blocks(content: object, kind: str) -> list[dict[str, Any]]:

@@ -75,11 +75,11 @@ class Export:
         """
         topic = str(record.get("name") or record.get("title") or "")
         begun = record.get("created_at") or record.get("create_time")
-        read: Callable[[Any], Words] = _claude
+        read: Callable[[Any], Words] = _words
         if "chat_messages" in record:
             entries, name = record["chat_messages"], record.get("uuid") or topic
         elif "mapping" in record:
-            entries, read = _branch(record), _chatgpt
+            entries = _branch(record)
             name = record.get("conversation_id") or record.get("id") or f"{topic} {begun or ''}"
         else:
             entries, read, name = [record], _flat, str(record.get("session") or session).strip()
@@ -228,42 +228,27 @@ def _records(raw: bytes, name: str) -> Iterator[tuple[str, Any]]:
 # --- who said what, by the shape of an entry ------------------------------------------------
 
 
-def _claude(entry: dict[str, Any]) -> Words:
-    """Return who said what in an entry of `chat_messages`.
+def _words(entry: dict[str, Any]) -> Words:
+    """Return who said what in an entry of Claude's or ChatGPT's; no role for what nobody said.
 
-    `text` also renders tool use, so the text parts of `content` are preferred; thinking and tool
-    parts are left out. A file that came with a message is told by its name.
+    Claude's `text` also renders tool use, so the text parts of `content` are preferred; thinking
+    and tool parts are left out. A file that came with a message is told by its name.
     """
-    said = [one.strip("\n") for one in texts(entry.get("content") or entry.get("text"))]
+    author, content = entry.get("author") or {}, entry.get("content") or entry.get("text")
+    role = _ROLES.get(str(entry.get("sender") or author.get("role")))
+    kind = content.get("content_type") if isinstance(content, dict) else ""
+    hidden = (entry.get("metadata") or {}).get("is_visually_hidden_from_conversation")
+    if role == "system" or hidden or kind in _NOT_SAID:
+        return None, "", ""
     files = [
         one.get("file_name") for key in ("attachments", "files") for one in entry.get(key) or ()
     ]
     attached = (f"[attached: {name}]" for name in dict.fromkeys(filter(None, files)))
-    text = "\n\n".join(filter(None, ("\n\n".join(said).strip(), *attached)))
-    return _ROLES.get(str(entry.get("sender"))), text, ""
-
-
-def _chatgpt(entry: dict[str, Any]) -> Words:
-    """Return who said what in a message of ChatGPT; no role for what nobody said."""
-    author, content = entry.get("author") or {}, entry.get("content") or {}
-    role, recipient = _ROLES.get(str(author.get("role"))), str(entry.get("recipient") or "all")
-    hidden = (entry.get("metadata") or {}).get("is_visually_hidden_from_conversation")
-    if role == "system" or hidden or content.get("content_type") in _NOT_SAID:
-        return None, "", ""
-    parts = content.get("parts") or [content.get("text") or content.get("result")]
-    text = "\n\n".join(filter(None, map(_part, parts)))
-    if role == "tool" or recipient != "all":
-        speaker = str(author.get("name") or "") if role == "tool" else recipient
-        return role and "tool", beginning(text, TOOL_CHARS), speaker
-    return role, text, ""
-
-
-def _part(part: object) -> str:
-    """Return a part as text: a string, a spoken part's transcription, or a mark for a picture."""
-    if isinstance(part, dict) and part.get("content_type") == "image_asset_pointer":
-        return "[image]"
-    text = part.get("text") if isinstance(part, dict) else part
-    return text.strip() if isinstance(text, str) else ""
+    text = "\n\n".join(filter(None, (*(one.strip() for one in texts(content)), *attached)))
+    if (to := str(entry.get("recipient") or "all")) == "all" and role != "tool":
+        return role, text, ""
+    speaker = str(author.get("name") or "") if role == "tool" else to
+    return role and "tool", beginning(text, TOOL_CHARS), speaker
 
 
 def _branch(record: dict[str, Any]) -> list[dict[str, Any]]:

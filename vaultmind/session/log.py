@@ -43,8 +43,6 @@ FULL, MESSAGE = 2, 9
 """Part of what can be read of a file that a session grows to; part in characters of a message."""
 MAX_CHARS = 100_000
 """Characters of a message that are kept at most; of a longer paste it is said how much is not."""
-NEWEST = 12
-"""Sessions, the newest ones, in which copies of a host's conversation are looked for."""
 BEGINS, ENDED, BLANK = "a session begins", "\nstate: ended", ("\n\n", "\n\r\n")
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
@@ -377,9 +375,7 @@ class SessionLog(files.Shelf):
                 self._gate.save(path, _with_blank, talk.caller, why)
                 talk.session = next(self._running(agent, name), None)
             known = [one.id for one in heads if one.is_of(name)][0 if is_hosts(name) else -2 :]
-            # a host begins a conversation that it resumes or forks with a copy of another
-            known += [one.id for one in heads[-NEWEST:]] if is_hosts(name) else []
-        for session in dict.fromkeys(known):
+        for session in known:
             with suppress(errors.NotFound, errors.UnreadableNote):
                 for placed in self.read(agent, session).messages:
                     talk.learn(session, placed.message)

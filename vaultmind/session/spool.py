@@ -1,8 +1,8 @@
 """What a host's hook could not tell the daemon, left in the state folder until it runs.
 
 Standard library only, and little of it: the hook imports this while its host waits. A line says
-which conversation was meant and where its transcript is, or what a tool was used on and searched
-for; it never holds what was said.
+which conversation was meant, in which folder, and where its transcript is, or what a tool was used
+on and searched for; it never holds what was said.
 """
 
 from __future__ import annotations

@@ -13,14 +13,13 @@ import logging
 import os
 import re
 import threading
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from vaultmind.errors import BadArgument, VaultMindError
+from vaultmind.errors import VaultMindError
 from vaultmind.serve import op
 from vaultmind.serve.call import Call, mark_for
 from vaultmind.serve.op import Arg, operation
@@ -227,23 +226,15 @@ def catch_up_hooks(app: App) -> None:
 
     with _SPOOL:
         for path, events in spool.take(os.fspath(app.config.state_dir)):
-            talks: list[HostTalk] = []
             for event in events:
                 try:
-                    talks += _taken_up(app, event)
+                    _take_up(app, event)
                 except (VaultMindError, ValueError, OverflowError) as error:
                     log.warning("what a hook left was dropped: %s", type(error).__name__)
-            app.capture.then(partial(_finish, app, path, talks))
+            app.capture.then(partial(app.watching.then, partial(os.unlink, path)))
 
 
-def _finish(app: App, path: str, talks: list[HostTalk]) -> None:
-    for talk in talks:
-        with suppress(BadArgument):  # no transcript of this user, today and tomorrow
-            app.capture.finish(talk)
-    app.watching.then(partial(os.unlink, path))
-
-
-def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
+def _take_up(app: App, event: dict[str, Any]) -> None:
     """Take up a tool's use, or a conversation that began, grew or ended: it is to be read."""
     from vaultmind.episodes.watch import Use
     from vaultmind.session.capture import HOST
@@ -255,13 +246,12 @@ def _taken_up(app: App, event: dict[str, Any]) -> list[HostTalk]:
         talk = app.capture.talk(agent_name(agent), session, transcript, cwd)
         begins = "SessionStart" if source else ""
         _heard(app, talk, session, "SessionEnd" if event.get("end") else begins, source)
-        return [talk]
-    if app.config.episodes.hook:
+        app.capture.then(partial(app.capture.finish, talk))
+    elif app.config.episodes.hook:
         time = _moment(app, float(event.get("at") or 0))
         use = adapter(Use).validate_python(event | {"time": time})
         caller = Caller("agent", agent_name(agent), HOST)
         app.watching.used(caller, session, use, partial(_last_prompt, app, transcript))
-    return []
 
 
 def _last_prompt(app: App, transcript: str) -> str:

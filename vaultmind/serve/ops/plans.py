@@ -206,7 +206,7 @@ def link(
     app: App,
     call: Call,
     path: Annotated[str, Arg("Absolute path of the folder.", min=1, max=MAX_PATH)],
-    name: Annotated[str, Arg("Default: after the folder.", max=MAX_TEXT, option="--as")] = "",
+    name: Annotated[str, Arg("Default: its own name.", max=MAX_TEXT, option="--as")] = "",
 ) -> Row:
     """Link a folder, read only, to be searched and planned over. The person's alone."""
     new = app.sources.link(path, name)
