@@ -108,7 +108,7 @@ def by_text(vault: Path, state: Path) -> Finds:
             place, read = place_of(file.name, paths), reader.read(file.name)
             if place:
                 chunks = chunk_file(file.name, read, place)
-                store(database, Prepared(file.name, place, read.stat, read, chunks))
+                store(database, Prepared(file.name, place, read.stat, read.sha, chunks))
     columns = Columns(database)
     columns.follow()
     names = [Path(path).stem for path in columns.files]

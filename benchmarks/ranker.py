@@ -153,7 +153,7 @@ def vault_files(root: Path) -> Iterator[Prepared]:
         place = place_of(path, paths)
         if place is not None and not rules.excluded(path):
             read = reader.read(path)
-            yield Prepared(path, place, read.stat, read, chunk_file(path, read, place))
+            yield Prepared(path, place, read.stat, read.sha, chunk_file(path, read, place))
 
 
 def names_of(embedder: str) -> tuple[str, ...]:

@@ -270,7 +270,7 @@ def _taken(reader: VaultReader, root: Path, path: str) -> Prepared:
         for start, text in passages(file.text)
     )
     chunked = Chunked(chunks)
-    return Prepared(path, Place("note", "", "note"), file.stat, file, chunked)
+    return Prepared(path, Place("note", "", "note"), file.stat, file.sha, chunked)
 
 
 def passages(text: str) -> Iterator[tuple[int, str]]:

@@ -16,7 +16,6 @@ import pytest
 from chromadb.api.shared_system_client import SharedSystemClient
 
 from tests.waiting import until
-from vaultmind.errors import VaultMindError
 from vaultmind.index.vectors import ChromaStore
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def keeps_apart(folder: Path, url: str) -> None:
 def is_open(store: ChromaStore) -> bool:
     try:
         store.open("hash-1")
-    except VaultMindError:
+    except ValueError:
         return False
     return True
 

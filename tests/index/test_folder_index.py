@@ -47,7 +47,7 @@ class Shop:
     def open(self, *patterns: str, **keys: object) -> Index:
         named: dict[str, object] = {"embedder": "none", "debounce_ms": 10, "max_file_mb": 1.0}
         indexing = IndexConfig(**{**named, **keys})  # type: ignore[arg-type]
-        config = Config(self.root, self.state, indexing, redact=RedactConfig(patterns))
+        config = Config(self.root, self.state, index=indexing, redact=RedactConfig(patterns))
         ground = LinkedFolder(self.root, (), code_spans)
         outlet = Outlet(ground, Hidden(), OpenToAll())
         index = Index(config, outlet, clock=lambda: datetime.now(UTC))

@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 
 from vaultmind.index.linked import (
+    Cutter,
     FolderRules,
+    LinkedFolder,
     NamedLines,
-    cut_code,
     cut_plainly,
-    named_text,
     shape_of,
 )
+from vaultmind.index.notes import Place
 from vaultmind.planner.records import code_spans
+from vaultmind.vault.files import FileStat, FileText
 
 CODE = '''"""A shop."""
 
@@ -44,17 +46,22 @@ def halves(path: str, text: str) -> Sequence[NamedLines]:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("cutter", [cut_plainly, code_spans])
-def test_every_line_that_says_something_is_in_one_chunk(cutter: object, end: str) -> None:
+def test_every_line_that_says_something_is_in_one_chunk(
+    tmp_path: Path, cutter: Cutter, end: str
+) -> None:
     text = (CODE * 20).replace("\n", end)
-    draft = cut_code("src/shop.py", text, cutter)  # type: ignore[arg-type]
-    lines = [line for chunk in draft.chunks for line in chunk.text.split("\n") if line.strip()]
+    file = FileText("src/shop.py", text, "", FileStat(1, 1, len(text)), False, "\n")
+    place = Place("note", "", "code")
+    chunks = LinkedFolder(tmp_path, (), cutter).cut("src/shop.py", file, place).chunks
+    lines = [line for chunk in chunks for line in chunk.text.split("\n") if line.strip()]
     assert lines == [line for line in text.split(end) if line.strip()]
 
 
-def test_a_name_brings_up_its_lines_or_those_of_what_holds_it() -> None:
-    assert (named_text("a.py", CODE, "total", halves) or "").startswith("def total")
-    assert (named_text("a.py", CODE, "Cart.add", halves) or "").startswith("class Cart")
-    assert named_text("a.py", CODE, "Missing", halves) is None
+def test_a_name_brings_up_its_lines_or_those_of_what_holds_it(tmp_path: Path) -> None:
+    folder = LinkedFolder(tmp_path, (), halves)
+    assert (folder.defined("a.py", CODE, "total") or "").startswith("def total")
+    assert (folder.defined("a.py", CODE, "Cart.add") or "").startswith("class Cart")
+    assert folder.defined("a.py", CODE, "Missing") is None
 
 
 SHAPES = {

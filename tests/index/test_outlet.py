@@ -34,15 +34,16 @@ def test_a_refused_folder_names_none_that_is_excluded_hidden_or_empty(
     vault: Vault, glob: str
 ) -> None:
     outlet = Outlet(VaultFolder(vault.paths, (glob,)), vault.hidden, vault.rights)
+    paths = [one.relative_to(vault.paths.root).as_posix() for one in vault.paths.root.rglob("*.*")]
     said = []
     for name in ("Nowhere", "../out", "Health", "Health/2026", "Pictures", HIDDEN, "VaultMind"):
         with pytest.raises(BadArgument) as error:
-            outlet.folder_named(name, MAIN)
+            outlet.folder_named(name, MAIN, paths)
         said.append(error.value.allowed)
     assert set(said) == {"a folder of the vault with notes in it; at the top are: Garden"}
-    assert outlet.folder_named("/Garden/Birds/", MAIN) == "Garden/Birds"
-    assert outlet.folder_named(HIDDEN, PERSON) == HIDDEN
-    assert outlet.folder_named(" ", MAIN) == ""
+    assert outlet.folder_named("/Garden/Birds/", MAIN, paths) == "Garden/Birds"
+    assert outlet.folder_named(HIDDEN, PERSON, paths) == HIDDEN
+    assert outlet.folder_named(" ", MAIN, paths) == ""
 
 
 def test_the_memory_folder_under_another_spelling_is_not_shown(vault: Vault) -> None:

@@ -172,6 +172,6 @@ def test_every_hit_can_say_why_and_a_ranker_sees_what_a_search_sees(vault: Vault
     assert "%" in str(told[0])
     seen = vault.raw.seen("pottery kiln", PERSON)
     assert seen is not None
-    weights = [shipped("").features.get(name, 0.0) for name in seen.names]
+    weights = [shipped("").features.get(name, 0.0) for name in seen.found.names]
     order = seen.order(np.array(weights, np.float32))
     assert [seen.chunks[at].path for at in order] == ["Kiln.md", "Clay.md"]

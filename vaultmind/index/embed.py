@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,6 @@ SECONDS, BATCH = 60.0, 16
 QUESTION_SECONDS = 4.0
 """How long a question is waited for: whoever asks gets what the words find."""
 MAX_BYTES = 16_000_000
-_OK, _REDIRECT, _REFUSED = 200, 300, 400
 _REASON_CHARACTERS = 200
 HALF = 0.5
 """On the safe side: a hit must be a good one to be brought up unasked."""
@@ -50,7 +50,7 @@ STRANGE_BELOW = 0.95
 """Share of strange texts whose cosine is below the scale's beginning; ..."""
 ANSWERS_BELOW = 0.9
 """... and of answers whose cosine is below its end. By these the bundled embedders get nearly the
-scales that were found for them with `benchmarks/relevance.py`."""
+scales that were found for them on the example vault."""
 LEAST_WIDTH = 0.05
 """Cosines of a scale: a model that tells answers and strange texts apart by less cannot do it, and
 its word counts for little."""
@@ -102,26 +102,24 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return one L2-normalised row a text; many texts are shared out among the cores."""
+        return self._rows(texts, "passage")
+
+    def embed_query(self, text: str) -> Matrix:
+        """Return the vector of a question."""
+        vector: Matrix = self._rows([text], "query")[0]
+        return vector
+
+    def _rows(self, texts: Sequence[str], what: str) -> Matrix:
         shown = _shown(texts)
         with self._lock:
             model = self._loaded()
             if self._name == "e5":
-                return _unit_rows(model.passage(shown))
+                return _unit_rows(getattr(model, what)(shown))
             self._pool = self._pool or ThreadPoolExecutor(CORES, "embed", initializer=step_back)
         size = max(_WORTH_SHARING, -(-len(shown) // CORES))
         parts = [shown[at : at + size] for at in range(0, len(shown), size)]
         rows = (self._pool.map if len(parts) > 1 else map)(model.encode, parts)
         return _unit_rows(np.concatenate([np.empty((0, self.dim)), *rows]))
-
-    def embed_query(self, text: str) -> Matrix:
-        """Return the vector of a question."""
-        if self._name == "e5":
-            with self._lock:
-                rows = _unit_rows(self._loaded().query(_shown([text])))
-        else:
-            rows = self.embed([text])
-        vector: Matrix = rows[0]
-        return vector
 
     def _loaded(self) -> Any:  # noqa: ANN401
         if self._model is None and self._name == "use":
@@ -182,9 +180,7 @@ class ServedEmbedder:
         model = self._server.address.model
         body = {"model": model, "input": texts, "encoding_format": "float"}
         status, raw = self._server.post("/embeddings", body, until, MAX_BYTES)
-        if _REDIRECT <= status < _REFUSED:
-            raise ValueError(f"it answered {status} and leads elsewhere, which is not followed")
-        if status != _OK:
+        if status != HTTPStatus.OK:  # a redirect is not followed
             raise ValueError(f"it answered {status}: {raw[:1000].decode('utf-8', 'replace')}")
         data = sorted(json.loads(raw)["data"], key=lambda one: int(one["index"]))
         return [one["embedding"] for one in data]
@@ -242,9 +238,7 @@ class Scale:
 
     def reading(self, score: float) -> float:
         """Return a hit's score on the scale of `recall.relevance`, which is every embedder's."""
-        if score < self.half:
-            return 0.5 * score / self.half
-        return 0.5 + 0.5 * (score - self.half) / (1.0 - self.half)
+        return float(np.interp(score, (0.0, self.half, 1.0), (0.0, 0.5, 1.0)))
 
     def meaning(self, cosine: float) -> float:
         """Return closeness in meaning, from 0 to 1."""

@@ -14,17 +14,9 @@ from typing import NamedTuple
 
 from vaultmind import tokens
 from vaultmind.errors import NotFound
+from vaultmind.index import notes
 from vaultmind.index.db import Database, chunks_of
-from vaultmind.index.notes import (
-    TASK,
-    Form,
-    Place,
-    Span,
-    heading_anchor,
-    name_of,
-    sections,
-    uncommented,
-)
+from vaultmind.index.notes import TASK, Form, Place, Span, heading_anchor
 from vaultmind.index.outlet import Outlet
 from vaultmind.redact import blank_passages
 from vaultmind.types import Caller, Kind, LinkedKind, Message
@@ -130,11 +122,11 @@ class Fetch:
                 return found, part
         named = "SELECT path FROM files WHERE name = ? AND path LIKE '%.md'"
         with self._database.read() as connection:
-            paths = [row[0] for row in connection.execute(named, (name_of(path),))]
-        notes = [one for one in paths if not self._outlet.paths.in_memory(one)]
-        if len(notes) != 1 or "/" in path:
+            rows = connection.execute(named, (notes.name_of(path),)).fetchall()
+        paths = [one for (one,) in rows if not self._outlet.paths.in_memory(one)]
+        if len(paths) != 1 or "/" in path:
             raise _not_found(name)
-        return notes[0], mark + anchor
+        return paths[0], mark + anchor
 
 
 def _session(text: str, title: str, anchor: str, hides: Hides) -> Part | None:
@@ -171,7 +163,7 @@ def _note(text: str, form: Form, title: str, anchor: str, hides: Hides) -> Part 
         span = (min((one.start for one in note.headings), default=span[0]), span[1])
     if any(start <= span[0] < end for start, end in hidden):
         return None
-    shown = uncommented(text, span, sorted((*note.tree.comments, *hidden)))
+    shown = notes.uncommented(text, span, (*note.tree.comments, *hidden))
     if form != "note":
         shown = BLOCK_AT_END.sub("", shown)
     return Part(_BLANK_LINES.sub("\n\n", shown).strip(), note.title_property or title)
@@ -183,7 +175,9 @@ def _span(note: Note, text: str, anchor: str) -> Span | None:
         blocks = (one for one in note.blocks if f"^{one.id}" == anchor)
         return next(((one.start, one.end) for one in blocks), None)
     wanted = heading_anchor(anchor.rpartition("#")[2]).casefold()
-    named = (one for one in sections(note, text) if heading_anchor(one.raw).casefold() == wanted)
+    named = (
+        one for one in notes.sections(note, text) if heading_anchor(one.raw).casefold() == wanted
+    )
     return next(((one.start, one.end) for one in named), None)
 
 

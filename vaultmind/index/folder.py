@@ -138,8 +138,9 @@ class Watcher(logging.Handler):
     def dispatch(self, event: Any) -> None:  # noqa: ANN401
         """Take an event of watchdog; when it cannot be understood, everything is looked at."""
         try:
-            ends = [self._relative(event.src_path), self._relative(event.dest_path)]
-            paths = [path for path in ends if path is not None]
+            ends = (os.fsdecode(one) for one in (event.src_path, event.dest_path) if one)
+            inside = (os.path.relpath(one, self._root).replace(os.sep, "/") for one in ends)
+            paths = ["" if one == "." else one for one in inside if not one.startswith("..")]
             if "" in paths or any(map(self._source.governs, paths)):
                 self._mark([""])
             elif event.is_directory:
@@ -149,11 +150,3 @@ class Watcher(logging.Handler):
         except Exception:  # watchdog's thread must live
             log.exception("a file event could not be understood: %r", event)
             self._mark([""])
-
-    def _relative(self, path: str | bytes) -> str | None:
-        """Return a path inside the folder, empty for itself, None for none at all."""
-        name, root = os.fsdecode(path), str(self._root)
-        if name == root:
-            return ""
-        prefix = f"{root.rstrip(os.sep)}{os.sep}"
-        return name[len(prefix) :].replace(os.sep, "/") if name.startswith(prefix) else None

@@ -16,7 +16,7 @@ from typing import Any
 from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.columns import Columns
-from vaultmind.index.db import Database, file_records
+from vaultmind.index.db import Database, file_records, file_stamps
 from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch
@@ -32,8 +32,6 @@ from vaultmind.vault.files import FileStat
 
 _RETRY_SECONDS = 30.0
 """How long after a failed comparison the next one is tried."""
-_FEW = 200
-"""So few changed texts are indexed beside the embedder's start; more go before it."""
 
 log = logging.getLogger(__name__)
 
@@ -162,6 +160,10 @@ class Index:
             notes=tuple(filter(None, (*notes, *self._finder.registry().faults))),
         )
 
+    def paths(self) -> Collection[str]:
+        """Return the files that the index has; none until it has all. Raises IndexUnavailable."""
+        return file_stamps(self._database) if self._phase == "ready" else ()
+
     def records(self, paths: Collection[str] | None = None) -> dict[str, tuple[bytes, FileStat]]:
         """Return what was described of files, with their stamps; raises IndexUnavailable."""
         return file_records(self._database, paths)
@@ -177,33 +179,30 @@ class Index:
     # --- the sync thread -----------------------------------------------------------------
 
     def _run(self) -> None:
-        try:
-            self._finder.warm()  # before the embedder loads, which holds others' imports back
-            while not self._stopping:
-                self._busy = True
-                try:
-                    self._round()
-                except (VaultMindError, OSError) as error:
-                    log.warning("indexing failed and is tried again: %s", error)
-                    self._failure = f"Indexing failed: {error} It is tried again soon."
-                    self._phase = "ready" if self._phase == "ready" else "failed"
-                    self._next_compare = time.monotonic() + _RETRY_SECONDS
-                self._busy = False
-                self._step()
-                with self._sync.condition:
-                    left = max(0.0, self._next_compare - time.monotonic())
-                    has_news = self._sync.condition.wait_for(self._has_news, left)
-                if has_news and not self._stopping:  # a save is several events
-                    time.sleep(self._config.debounce_ms / 1000)
-        except Exception as error:  # the thread's last word; searching goes on
-            log.exception("the index no longer follows the vault")
-            self._phase, self._failure = "failed", f"The index has stopped: {error}."
-        finally:
-            self._watcher.stop()
+        while not self._stopping:
+            self._busy = True
+            try:
+                self._round()
+            except Exception as error:  # whatever it was, searching goes on and it is tried again
+                is_known = isinstance(error, VaultMindError | OSError)
+                log.warning("indexing failed and is tried again: %s", error, exc_info=not is_known)
+                self._failure = f"Indexing failed: {error} It is tried again soon."
+                self._phase = "ready" if self._phase == "ready" else "failed"
+                self._next_compare = time.monotonic() + _RETRY_SECONDS
+            self._busy = False
             self._step()
+            with self._sync.condition:
+                left = max(0.0, self._next_compare - time.monotonic())
+                has_news = self._sync.condition.wait_for(self._has_news, left)
+            if has_news and not self._stopping:  # a save is several events
+                time.sleep(self._config.debounce_ms / 1000)
+        self._watcher.stop()
+        self._step()
 
     def _round(self) -> None:
         """Do what is due."""
+        if self._phase == "starting":
+            self._finder.warm()  # before the embedder loads, which holds back others' imports
         paths = self._sync.take()
         if "" in paths or time.monotonic() >= self._next_compare:
             with self._comparing:
@@ -219,8 +218,6 @@ class Index:
         self._next_compare = time.monotonic() + minutes * 60
 
         def tell(progress: Progress) -> None:
-            if progress.total <= _FEW:
-                self._embedding.release()
             report(progress)
             self._step()
 

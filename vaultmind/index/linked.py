@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -78,12 +79,6 @@ def lies_in_memory(folder: Path) -> bool:
     return any(map(is_memory, (folder, *folder.parents)))
 
 
-def governs(relative: str) -> bool:
-    """Tell whether a file is one that says what is left out."""
-    name = relative[relative.rfind("/") + 1 :]
-    return name in (IGNORE_FILE, _IDENTITY, *_LEFT_OUT["markers"])
-
-
 Patterns = tuple[str, GitIgnoreSpec]
 """The folder they are relative to, empty or with `/` at its end, and the patterns of its file."""
 
@@ -111,9 +106,8 @@ class FolderRules(Rules):
         """Tell whether a file, or a folder ending in `/`, is never indexed nor shown."""
         if relative.endswith("/"):
             return self._leaves_out(relative.rstrip("/"))
-        if self._leaves_out(relative.rpartition("/")[0]):
-            return True
-        return self._is_named(relative) or self.ignored(relative)
+        leaves_out = self._leaves_out(relative.rpartition("/")[0])
+        return leaves_out or self._is_named(relative) or self.ignored(relative)
 
     def is_conflict_copy(self, relative: str) -> bool:
         """Tell that no sync program's copies are looked for."""
@@ -278,22 +272,49 @@ class LinkedFolder(VaultFolder):
 
     def governs(self, path: str) -> bool:
         """Tell whether a file says what is left out."""
-        return governs(path)
+        return path[path.rfind("/") + 1 :] in (IGNORE_FILE, _IDENTITY, *_LEFT_OUT["markers"])
 
     def cut(self, path: str, file: FileText, place: Place) -> Chunked:
         """Return the chunks of a file."""
         if place.form == "note":
             return notes.chunk_file(path, file, place)
-        text = blank_passages(file.text)
-        if place.form == "code":
-            found = cut_code(path, text, self._cutter)
-        else:
-            found = cut_text(path, text, is_data=place.form == "data")
+        text, form = blank_passages(file.text), place.form
+        faults: tuple[str, ...] = ()
+        spans: list[tuple[Span, str]] = []
+        if form == "code" and is_minified(text):
+            faults = ("minified: its text is not searched",)
+        elif form == "code":
+            cut = self._named(path, text)
+            spans = [(part, name) for span, name in cut for part in _parts(text, span)]
+        elif form == "text" or not path.lower().endswith(MACHINE_MADE):
+            end = min(len(text), len(text) if form == "text" else DATA_CHARACTERS)
+            spans = [(span, "") for span in split(text, (0, end), TARGET)]
+        lang = detect(text) if form == "text" else CODE_LANGUAGE
+        chunks = (_chunk(path, text, *one, lang) for one in spans)
+        found = Chunked(tuple(one for one in chunks if one.text), lang, faults)
         return notes.placed(path, found, place)
 
     def defined(self, path: str, text: str, name: str) -> str | None:
-        """Return the lines of what code defines under a name."""
-        return named_text(path, text, name, self._cutter) if shape_of(path) == "code" else None
+        """Return the lines that code defines under a name, in order; None where there are none.
+
+        A small class stands as one: of a method in it all of that class is returned.
+        """
+        spans = self._named(path, text) if shape_of(path) == "code" else ()
+        while name:
+            found = [text[slice(*span)] for span, one in spans if f"{one}.".startswith(f"{name}.")]
+            if shown := "".join(found).strip("\r\n").rstrip():
+                return shown
+            name = name.rpartition(".")[0]
+        return None
+
+    def _named(self, path: str, text: str) -> list[tuple[Span, str]]:
+        """Return where to cut code, with the names of what is defined there."""
+        lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+        starts, last = [0, *accumulate(map(len, lines))], len(lines)
+        return [
+            ((starts[min(max(first, 1) - 1, last)], starts[min(end, last)]), name)
+            for first, end, name in self._cutter(path, unmarked(text))
+        ]
 
 
 def is_minified(text: str) -> bool:
@@ -301,58 +322,11 @@ def is_minified(text: str) -> bool:
     return len(text) > max(MINIFIED_ABOVE, MINIFIED_LINE * (text.count("\n") + 1))
 
 
-def cut_code(path: str, text: str, cutter: Cutter) -> Chunked:
-    """Return the chunks of code: each stands under the name of what it defines."""
-    if is_minified(text):
-        return Chunked((), faults=("minified: its text is not searched",))
-    chunks = [
-        _chunk(f"{path}{TITLE_JOINT}{name}" if name else path, text, part, name, CODE_LANGUAGE)
-        for span, name in _cut(path, text, cutter)
-        for part in _parts(text, span)
-    ]
-    return Chunked(tuple(chunk for chunk in chunks if chunk.text), CODE_LANGUAGE)
-
-
-def cut_text(path: str, text: str, *, is_data: bool = False) -> Chunked:
-    """Return the chunks of prose without headings that we know, or of the beginning of a data file;
-    none of what a tool writes for itself.
-    """
-    if is_data and path.lower().endswith(MACHINE_MADE):
-        return Chunked(())
-    shown = text[:DATA_CHARACTERS] if is_data else text
-    lang = CODE_LANGUAGE if is_data else detect(shown)
-    spans = split(shown, (0, len(shown)), TARGET)
-    return Chunked(tuple(_chunk(path, text, span, "", lang) for span in spans), lang)
-
-
-def named_text(path: str, text: str, name: str, cutter: Cutter) -> str | None:
-    """Return the lines that stand under a name, in order; None where there are none.
-
-    A small class stands as one: of a method in it all of that class is returned.
-    """
-    spans = _cut(path, text, cutter)
-    while name:
-        found = [text[start:end] for (start, end), one in spans if f"{one}.".startswith(f"{name}.")]
-        if shown := "".join(found).strip("\r\n").rstrip():
-            return shown
-        name = name.rpartition(".")[0]
-    return None
-
-
-def _cut(path: str, text: str, cutter: Cutter) -> list[tuple[Span, str]]:
-    """Return where to cut code, with the names of what is defined there."""
-    starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    starts += [len(text)] if starts[-1] != len(text) else []
-    last = len(starts) - 1
-    return [
-        ((starts[min(max(first, 1) - 1, last)], starts[min(end, last)]), name)
-        for first, end, name in cutter(path, unmarked(text))
-    ]
-
-
-def _chunk(title: str, text: str, span: Span, name: str, lang: str) -> Chunk:
+def _chunk(path: str, text: str, span: Span, name: str, lang: str) -> Chunk:
+    """Return a chunk that stands under the name of what it defines, if it has one."""
     shown = text[span[0] : span[1]].replace("\r\n", "\n").strip("\n").rstrip()
-    return new_chunk(title, shown, span, f"#{name}" if name else "", lang=lang)
+    title, anchor = (f"{path}{TITLE_JOINT}{name}", f"#{name}") if name else (path, "")
+    return new_chunk(title, shown, span, anchor, lang=lang)
 
 
 def _parts(text: str, span: Span) -> Iterator[Span]:

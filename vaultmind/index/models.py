@@ -134,8 +134,6 @@ class Registry:
     def choose(self, embedder: str) -> Model:
         """Return the model for an embedder's id (`use-0.2.1`), or for none (empty)."""
         name = embedder.partition("-")[0]
-        if self.active.fault:
-            return shipped(name)
         model = self.named.get(self.active.ranker.get(name or WORDS, SHIPPED_ID))
         return model if model is not None and model.embedder == name else shipped(name)
 

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from vaultmind.index.words import detect
-from vaultmind.redact import blank_passages, mask
+from vaultmind.redact import blank_passages, mask, spans
 from vaultmind.types import Chunk, Kind
 from vaultmind.vault.files import FileText
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
@@ -42,7 +42,7 @@ joins its neighbour."""
 SUMMARY_TARGET, SAID_TARGET = 400, 900
 """Characters of a piece of a summary, and of a long message or something said in an episode."""
 LANGUAGE_SAMPLE = 160
-"""Characters of a chunk that are looked at for a language other than the note's."""
+"""Characters of a chunk that are looked at for a language other than the file's."""
 LANGUAGE_MESSAGES = 20
 """Messages that tell the language of a session."""
 MOST_SAID = 60
@@ -127,7 +127,7 @@ def chunk_file(path: str, file: FileText, place: Place) -> Chunked:
 
 
 def placed(path: str, found: Chunked, place: Place) -> Chunked:
-    """Return a file's chunks with ids, path, kind and agent.
+    """Return a file's chunks with ids, path, kind, agent and language.
 
     Secrets are masked here: the index holds none. An id is made of path and all that a chunk
     says, but for where in the file; equal ones are counted.
@@ -136,12 +136,13 @@ def placed(path: str, found: Chunked, place: Place) -> Chunked:
     chunks = []
     for chunk in found.chunks:  # a title is masked with its text: it may announce what that holds
         title, _, text = mask(f"{chunk.title}\n{chunk.text}").text.partition("\n")
-        said = (title, text, chunk.lang, *chunk.tags, chunk.speaker, chunk.role)
+        lang = chunk.lang or detect(chunk.text, found.lang, sample_size=LANGUAGE_SAMPLE)
+        said = (title, text, lang, *chunk.tags, chunk.speaker, chunk.role)
         where = (chunk.anchor, chunk.time, chunk.message, *said)
         seen[where] += 1
         key = "\0".join((path, *where, str(seen[where])))
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
-        masked = replace(chunk, id=name, path=path, title=title, text=text)
+        masked = replace(chunk, id=name, path=path, title=title, text=text, lang=lang)
         chunks.append(replace(masked, kind=place.kind, agent=place.agent))
     return replace(found, chunks=tuple(chunks))
 
@@ -153,12 +154,10 @@ def new_chunk(title: str, text: str, span: Span, anchor: str = "", **more: Any) 
 
 def uncommented(text: str, span: Span, comments: Iterable[Span]) -> str:
     """Return the text of a span without the comments in it, its newlines as `\\n`."""
-    kept, at = "", span[0]
-    for start, end in comments:
-        if end > at and start < span[1]:
-            kept += text[at : max(at, start)]
-            at = max(at, end)
-    kept += text[at : max(at, span[1])]
+    start, end = span
+    near = ((max(first, start), min(last, end)) for first, last in comments)
+    inside = [(first - start, last - start, "") for first, last in near if first < last]
+    kept = spans.replace(text[start:end], spans.merge(inside), lambda *_: "")
     return kept.replace("\r\n", "\n").strip()
 
 
@@ -233,6 +232,11 @@ def split(text: str, span: Span, target: int) -> list[Span]:
     return pieces
 
 
+def pieces(text: str, target: int) -> list[str]:
+    """Return what a whole text is cut into."""
+    return [text[start:end] for start, end in split(text, (0, len(text)), target)]
+
+
 # --- notes and summaries ------------------------------------------------------------------
 
 
@@ -253,21 +257,15 @@ def chunk_note(path: str, text: str) -> Chunked:
     """Return a note's chunks: small notes whole, long ones by section."""
     note = parse_note(text)
     title = note.title_property or PurePosixPath(path).stem
-    lang = detect(text[note.body_start :])
     chunks = [
         _section_chunk(text, note, title, section, span)
         for section, whole in _pieces(note, text)
         for span in split(text, whole, TARGET)
     ]
     tags = tuple(dict.fromkeys(tag.casefold() for tag in note.tags))
-    time = _time_of(path, note)
-    done = tuple(
-        replace(
-            chunk, lang=detect(chunk.text, lang, sample_size=LANGUAGE_SAMPLE), tags=tags, time=time
-        )
-        for chunk in _with_properties([one for one in chunks if one.text], note, title)
-    )
-    return Chunked(done, lang, note.faults)
+    chunks = _with_properties([one for one in chunks if one.text], note, title)
+    done = (replace(chunk, tags=tags, time=_time_of(path, note)) for chunk in chunks)
+    return Chunked(tuple(done), detect(text[note.body_start :]), note.faults)
 
 
 def chunk_summary(path: str, text: str) -> Chunked:
@@ -277,8 +275,7 @@ def chunk_summary(path: str, text: str) -> Chunked:
     in which a paragraph of ours ends are no part of what it says.
     """
     note = parse_note(text)
-    title = PurePosixPath(path).stem
-    lang, time = detect(text[note.body_start :]), _time_of(path, note)
+    title, time = PurePosixPath(path).stem, _time_of(path, note)
     chunks = []
     for section in sections(note, text):
         at = section.start
@@ -292,9 +289,9 @@ def chunk_summary(path: str, text: str) -> Chunked:
                 chunk = _section_chunk(text, note, title, section, span)
                 said = _SOURCES.sub("", chunk.text).strip()
                 if said.lstrip("#").strip() not in ("", section.raw):
-                    chunk = replace(chunk, anchor=anchor or chunk.anchor, text=said)
-                    chunks.append(replace(chunk, lang=lang, time=time))
-    return Chunked(tuple(chunks), lang, note.faults)
+                    where = anchor or chunk.anchor
+                    chunks.append(replace(chunk, anchor=where, text=said, time=time))
+    return Chunked(tuple(chunks), detect(text[note.body_start :]), note.faults)
 
 
 def sections(note: Note, text: str) -> list[Section]:
@@ -380,31 +377,22 @@ def chunk_canvas(path: str, text: str) -> Chunked:
     """Return a chunk for each text node; their spans are the whole file."""
     texts, faults = parse_canvas(text)
     cards = [blank_passages(one) for one in texts]
-    lang = detect(" \n".join(cards))
-    chunks = tuple(
-        new_chunk(
-            PurePosixPath(path).stem, card[start:end], (0, len(text)), lang=detect(card, lang)
-        )
-        for card in cards
-        for start, end in split(card, (0, len(card)), TARGET)
-    )
-    return Chunked(chunks, lang, faults)
+    title, span = PurePosixPath(path).stem, (0, len(text))
+    chunks = [new_chunk(title, said, span) for one in cards for said in pieces(one, TARGET)]
+    return Chunked(tuple(chunks), detect(" \n".join(cards)), faults)
 
 
 def chunk_brain(path: str, text: str) -> Chunked:
     """Return a chunk for each bullet, wherever in the file it stands."""
-    found = bullets(text)
-    lang = detect(" \n".join(bullet.text for bullet in found))
-    name = PurePosixPath(path).stem
+    found, name = bullets(text), PurePosixPath(path).stem
     chunks = []
     for bullet in found:
         written, until = _WRITTEN.search(bullet.raw), _UNTIL.search(bullet.raw)
         anchor = f"#^{bullet.block}" if bullet.block else heading_anchor(bullet.heading)
         told = f"{bullet.text} (until {until[1]})" if until else bullet.text
-        more = {"lang": detect(bullet.text, lang), "time": written[1] if written else ""}
-        span = bullet.start, bullet.end
-        chunks.append(new_chunk(bullet.heading or name, told, span, anchor, **more))
-    return Chunked(tuple(chunks), lang)
+        span, time = (bullet.start, bullet.end), written[1] if written else ""
+        chunks.append(new_chunk(bullet.heading or name, told, span, anchor, time=time))
+    return Chunked(tuple(chunks), detect(" \n".join(bullet.text for bullet in found)))
 
 
 def chunk_session(path: str, text: str) -> Chunked:
@@ -416,23 +404,16 @@ def chunk_session(path: str, text: str) -> Chunked:
     transcript = parse_session(text)
     session = PurePosixPath(path).stem
     said = [one for one in transcript.messages if not (one.message.asked or one.message.erased)]
-    lang = detect(" \n".join(one.message.text for one in said[:LANGUAGE_MESSAGES]))
     chunks: list[Chunk] = []
     for one in said:
-        message = one.message
-        more = {
-            "lang": detect(message.text, lang),
-            "time": message.time,
-            "session": session,
-            "message": message.id or message.block,
-            "speaker": message.speaker,
-            "role": message.role,
-        }
+        message, span = one.message, (one.start, one.end)
+        said_by = {"speaker": message.speaker, "role": message.role, "time": message.time}
+        names = {"session": session, "message": message.id or message.block}
         title = TITLE_JOINT.join(part for part in (session[:10], message.speaker) if part)
         anchor = f"#^{message.block}" if message.block else ""
-        for start, end in split(message.text, (0, len(message.text)), SAID_TARGET):
-            part = message.text[start:end]
-            chunks.append(new_chunk(title, part, (one.start, one.end), anchor, **more))
+        parts = pieces(message.text, SAID_TARGET)
+        chunks += [new_chunk(title, part, span, anchor, **said_by, **names) for part in parts]
+    lang = detect(" \n".join(one.message.text for one in said[:LANGUAGE_MESSAGES]))
     return Chunked(tuple(chunks), lang, transcript.faults)
 
 
@@ -449,26 +430,22 @@ def chunk_episode(path: str, text: str) -> Chunked:
     title = PurePosixPath(path).stem
     chunks: list[Chunk] = []
 
-    def add(match: re.Match[str] | None, block: str, time: str, came: str = "") -> None:
-        said = unescape(match["said"]) + came if match else ""
-        for start, end in split(said, (0, len(said)), SAID_TARGET):
-            span = match.span() if match else (0, 0)
-            anchor = f"#^{block}" if block else ""
-            chunks.append(new_chunk(title, said[start:end], span, anchor, time=time or started))
+    def add(match: re.Match[str], block: str, time: str, came: str = "") -> None:
+        anchor = f"#^{block}" if block else ""
+        for part in pieces(unescape(match["said"]) + came, SAID_TARGET):
+            chunks.append(new_chunk(title, part, match.span(), anchor, time=time or started))
 
     task = _EPISODE_TITLE.search(text, body)
     if task is not None and unescape(task["said"]) in (_NO_TASK, _LONG_TASK):
         is_below = unescape(task["said"]) == _LONG_TASK
         task = _EPISODE_TASK.search(text, body) if is_below else None
-    if held.get("state") != "running":
+    if task and held.get("state") != "running":
         add(task, TASK, "", f"\nOutcome: {outcome}." if outcome else "")
     for match in islice(_EPISODE_SAID.finditer(text, body), MOST_SAID):
         time = _META_TIME.search(match["meta"] or "")
         add(match, match["block"] or "", time[1] if time else "")
-    lang = detect(" \n".join(chunk.text for chunk in chunks))
-    spoken = tuple(replace(chunk, lang=detect(chunk.text, lang)) for chunk in chunks)
     faults = (found.fault,) if found and found.fault else ()
-    return Chunked(spoken, lang, faults)
+    return Chunked(tuple(chunks), detect(" \n".join(chunk.text for chunk in chunks)), faults)
 
 
 _CHUNKERS: dict[Form, Callable[[str, str], Chunked]] = {

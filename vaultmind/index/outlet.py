@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
 from vaultmind import redact
-from vaultmind.errors import BadArgument, PathRefused
+from vaultmind.errors import BadArgument
 from vaultmind.index.folder import VaultFolder
 from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
@@ -83,32 +81,22 @@ class Outlet:
         agent = self.paths.agent_of(f"{path}/")
         return not agent or self._readers.lets_read(caller, agent)
 
-    def folder_named(self, wanted: str, caller: Caller) -> str:
-        """Return a folder to search below; "" where none is wanted.
+    def folder_named(self, wanted: str, caller: Caller, paths: Collection[str]) -> str:
+        """Return a folder to search below, of those that files lie in; "" where none is wanted.
 
         Raises BadArgument for one that holds nothing that is shown to the caller, as for one that
-        is not there: what there is names only folders that do.
+        is not there: what there is names only folders that do. Any will do where no file is known.
         """
-        folder = wanted.strip().strip("/")
-        if not folder or self._shows_any(folder, caller):
-            return folder
-        top = sorted(one.name for one in self.paths.root.iterdir() if one.is_dir())
-        shown = [name for name in top if self._shows_any(name, caller)]
-        what = "a folder of the vault with notes in it; at the top are"
-        raise BadArgument("folder", wanted, listed(what, shown))
 
-    def _shows_any(self, folder: str, caller: Caller) -> bool:
-        """Tell whether something below a folder is shown; looked for no further than the first."""
-        try:
-            top = self.paths.absolute(folder)
-        except PathRefused:
-            return False
-        for at, folders, files in os.walk(top if not self.excludes(folder) else ""):
-            inside = self.paths.relative(Path(at))
-            if any(self.shows(f"{inside}/{name}", caller) for name in files):
-                return True
-            folders[:] = [name for name in folders if not self.excludes(f"{inside}/{name}")]
-        return False
+        def shows_any(below: str) -> bool:
+            return any(one.startswith(f"{below}/") and self.shows(one, caller) for one in paths)
+
+        folder = wanted.strip().strip("/")
+        if not folder or not paths or shows_any(folder):
+            return folder
+        top = {one.partition("/")[0] for one in paths if "/" in one}
+        what = "a folder of the vault with notes in it; at the top are"
+        raise BadArgument("folder", wanted, listed(what, sorted(filter(shows_any, top))))
 
     def _is_memory_misspelt(self, path: str) -> bool:
         """Tell whether a path is another spelling of the memory folder, where case is ignored.

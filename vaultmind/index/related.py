@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vaultmind.index import db
-from vaultmind.index.columns import Floats, Where
+from vaultmind.index.columns import Where
 from vaultmind.index.embed import STRONG, scale_of
 from vaultmind.index.notes import meant, name_of
 from vaultmind.index.outlet import Outlet
@@ -152,7 +152,9 @@ class Relations:
             slots = columns.slots_of(db.chunks_of(connection, [hit.id for hit in found], "id"))
             slots = slots[columns.has_vector[slots]]
             if vector is not None and slots.size:
-                mind, rowids = attend(vector, columns.vectors(slots)), columns.rows["rowid"]
+                keys, rowids = columns.vectors(slots), columns.rows["rowid"]
+                mind = np.exp(keys @ vector / TEMPERATURE) @ keys
+                mind /= max(float(np.linalg.norm(mind)), _TINY)
                 mine = columns.nearest(mind, columns.mask(Where((agent,))), IN_MIND)
                 chunks |= db.chunks_of(connection, rowids[mine].tolist())
                 at = columns.slots_of(chunks)
@@ -163,15 +165,6 @@ class Relations:
                     middle = (scale.place(to_mind) - MIND_FROM) / (MIND_TO - MIND_FROM)
                     near[rowid] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
         return [(chunk, *near.get(rowid, (0.0, 0.0))) for rowid, chunk in chunks.items()]
-
-
-def attend(query: Floats, keys: Floats) -> Floats:
-    """Return what comes to mind, of length 1; so are the keys, of which there is at least one."""
-    cosines = keys @ query
-    weights = np.exp((cosines - cosines.max()) / TEMPERATURE)
-    mean = weights @ keys
-    mind: Floats = np.asarray(mean / max(float(np.linalg.norm(mean)), _TINY), np.float32)
-    return mind
 
 
 def _led(connection: sqlite3.Connection, lead: Lead) -> dict[int, Chunk]:

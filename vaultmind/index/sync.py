@@ -33,6 +33,7 @@ MOST_TIES = 500
 """Of one file: what links to more is a list of everything, and ties nothing together."""
 MIN_REMARK_TOKENS = 4
 """The same of an episode's remarks ("kept", "it works")."""
+_NOTHING = Chunked(())
 _BATCH_SECONDS = 0.2
 _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
@@ -41,10 +42,7 @@ _COLUMNS = f"{CHUNK_COLUMNS}, ordinal, block, text_hash, embeds, flags, letters,
 _FIELDS = [name.strip(' "') for name in CHUNK_COLUMNS.split(",")]
 _PUT = f"INSERT INTO chunks ({_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS.split(',')))})"
 _MOVE = 'UPDATE chunks SET ordinal = ?, start = ?, "end" = ? WHERE id = ?'
-_PUT_FILE = (
-    f"INSERT INTO files VALUES ({'?, ' * 11}"
-    " (SELECT count(*) FROM ties WHERE path = ? AND kind = 'link'))"
-)
+_PUT_FILE = f"INSERT INTO files VALUES ({', '.join('?' * 12)})"
 _PUT_TIE = "INSERT INTO ties (path, kind, name, target, anchor, chunk) VALUES (?, ?, ?, ?, ?, ?)"
 
 Describe = Callable[[FileText, str], bytes]
@@ -55,16 +53,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A path as it was read, ready to be stored; without chunks and fault it leaves the index."""
+    """A path as it was read, ready to be stored; without a place and stamp it leaves the index."""
 
     path: str
     place: Place | None = None
+    """None with a stamp: its bytes are those of the index."""
     stat: FileStat | None = None
-    file: FileText | None = None
-    chunked: Chunked | None = None
-    """None with a file: its bytes are those of the index."""
-    fault: str = ""
-    """Why a file that is there cannot be taken: it leaves the index and stays a fault."""
+    sha: str = ""
+    """Empty for a file that is there and cannot be taken: only its fault is kept."""
+    chunked: Chunked = _NOTHING
     record: bytes = b""
     """What plans know of it."""
 
@@ -121,8 +118,9 @@ class Sync:
         """
         self._folder.check()
         found: set[str] = set()
-        for path in filter(_is_storable, paths):
-            found.update(self._changed(path) if path.endswith("/") else (path,))
+        for path in paths:
+            if path == path.encode(errors="ignore").decode():  # else it cannot be stored
+                found.update(self._changed(path) if path.endswith("/") else (path,))
         self._process(sorted(found), silent, patience)
 
     def reconcile(self, report: Report = silent) -> None:
@@ -200,34 +198,25 @@ class Sync:
         except (NotFound, PathRefused):
             return Prepared(path)
         except UnreadableNote as error:
+            stat, chunked = None, Chunked((), faults=(error.reason,))
             with suppress(UnreadableNote):
-                if stat := self._folder.reader.stat(path):
-                    return Prepared(path, place, stat, fault=error.reason)
-            return Prepared(path)
+                stat = self._folder.reader.stat(path)
+            return Prepared(path, place if stat else None, stat, chunked=chunked)
         if 0 <= time.time_ns() - max(file.stat.mtime_ns, file.stat.ctime_ns) < _SETTLED_NS:
             self.mark([path])
         with self._database.read() as connection:
             row = connection.execute("SELECT sha FROM files WHERE path = ?", (path,)).fetchone()
         if row == (file.sha,):
-            return Prepared(path, place, file.stat, file)
-        return self._cut(path, file, place)
-
-    def _cut(self, path: str, file: FileText, place: Place) -> Prepared:
+            return Prepared(path, stat=file.stat)
         try:
             chunked = self._folder.cut(path, file, place)
             "\n".join(f"{chunk.title}{chunk.text}" for chunk in chunked.chunks).encode()
             record = self._describe(file, chunked.lang) if place.kind == "note" else b""
-            return Prepared(path, place, file.stat, file, chunked, record=record)
+            return Prepared(path, place, file.stat, file.sha, chunked, record)
         except Exception as error:  # one odd file must not stop the others
             log.exception("%s could not be cut into chunks", path)
-            return Prepared(path, place, file.stat, fault=f"could not be understood: {error!r}")
-
-
-def _is_storable(path: str) -> bool:
-    """Tell whether a path can be kept in the database: a name that is not UTF-8 cannot."""
-    with suppress(UnicodeEncodeError):
-        return b"\0" not in path.encode()
-    return False
+            fault = f"could not be understood: {error!r}"
+            return Prepared(path, place, file.stat, chunked=Chunked((), faults=(fault,)))
 
 
 # --- one file's rows ----------------------------------------------------------------------
@@ -238,22 +227,20 @@ def store(database: Database, one: Prepared, min_tokens: int = MIN_MESSAGE_TOKEN
     path, place, chunked = one.path, one.place, one.chunked
     stamp = astuple(one.stat) if one.stat else ()
     with database.write(path) as connection:
-        if one.file and not chunked:
+        if stamp and place is None:
             statement = "UPDATE files SET mtime_ns = ?, ctime_ns = ?, size = ? WHERE path = ?"
             connection.execute(statement, (*stamp, path))
             return
-        chunks = chunked.chunks if chunked else ()
-        _store_chunks(connection, path, chunks, min_tokens)
+        _store_chunks(connection, path, chunked.chunks, min_tokens)
         for table in ("ties", "files", "records"):
             connection.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
-        ties = islice(dict.fromkeys(_ties(path, chunks)), MOST_TIES)
+        ties = [*islice(dict.fromkeys(_ties(path, chunked.chunks)), MOST_TIES)]
         connection.executemany(_PUT_TIE, [(path, *tie) for tie in ties])
-        told = ("", "", one.fault, "skipped")
-        if chunked and one.file:
+        if place is not None:
             fault = "; ".join(chunked.faults)
-            told = (one.file.sha, chunked.lang, fault, "partial" if fault else "")
-        if place is not None and stamp:
-            row = (path, name_of(path), place.kind, place.agent, *stamp, *told, path)
+            told = (chunked.lang, fault, "partial" if fault and one.sha else fault and "skipped")
+            links = sum(kind == "link" for kind, *_ in ties)
+            row = (path, name_of(path), place.kind, place.agent, *stamp, one.sha, *told, links)
             connection.execute(_PUT_FILE, row)
             connection.execute("INSERT INTO records VALUES (?, ?)", (path, one.record))
 

@@ -2,13 +2,13 @@
 
 The loss of a query is how unlikely its right candidates are when the candidates' scores are
 taken as a softmax (ListNet's top-one form; Cao et al., ICML 2007). It is convex: Newton's method
-finds its one minimum in some ten steps, the same numbers each time. With a prior the weights are
-pulled to it rather than to nothing, so that a few lessons move a good model only a little.
+finds its one minimum in some ten steps, none of them longer than 1, the same numbers each time.
+With a prior the weights are pulled to it rather than to nothing, so that a few lessons move a good
+model only a little.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +19,6 @@ from vaultmind.index.columns import Floats
 
 STEPS = 60
 ENOUGH = 1e-6
-_TINY = 1e-300
 _Doubles = NDArray[np.float64]
 
 
@@ -53,27 +52,24 @@ def train(
         for one in useful
     ]
 
-    def at(w: _Doubles) -> tuple[float, _Doubles, _Doubles]:
-        """Return the loss at some weights, its gradient and its Hessian."""
-        loss, slope = 0.5 * l2 * float((w - begin) @ (w - begin)), l2 * (w - begin)
-        curve = l2 * np.eye(len(w))
+    def at(w: _Doubles) -> tuple[_Doubles, _Doubles]:
+        """Return the loss's gradient and Hessian at some weights."""
+        slope, curve = l2 * (w - begin), l2 * np.eye(len(w))
         for x, goal, weight in scaled:
             scores = x @ w
             odds = np.exp(scores - scores.max())
             chances = odds / odds.sum()
-            loss -= weight * float(goal @ np.log(np.maximum(chances, _TINY)))
             slope = slope + weight * (chances - goal) @ x
             mean = chances @ x
             curve += weight * ((x.T * chances) @ x - np.outer(mean, mean))
-        return loss, slope, curve
+        return slope, curve
 
-    least, best, w = math.inf, begin, begin
+    w = begin
     for _ in range(STEPS):
-        loss, slope, curve = at(w)
-        if loss > least:  # too far
-            w = (w + best) / 2
-        elif least - loss < ENOUGH:
+        slope, curve = at(w)
+        step = np.linalg.solve(curve, slope)
+        size = float(np.abs(step).max())
+        w = w - step / max(1.0, size)
+        if size < ENOUGH:
             break
-        else:
-            least, best, w = loss, w, w - np.linalg.solve(curve, slope)
-    return (best / spread).astype(np.float32), spread.astype(np.float32)
+    return (w / spread).astype(np.float32), spread.astype(np.float32)

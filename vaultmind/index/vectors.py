@@ -24,7 +24,6 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -46,6 +45,10 @@ _IN_USE = "in-use"
 trusted, since a damaged one may end the process that opens it."""
 
 
+class StoreBroken(VaultMindError):
+    """The vector store cannot be used; a fresh one can be filled from the cache."""
+
+
 class ChromaStore:
     """One collection, of one embedder, in a folder of its own below `root`, or at a URL.
 
@@ -63,19 +66,17 @@ class ChromaStore:
     def open(self, embedder: str) -> None:
         """Open what holds an embedder's vectors; an empty store where it is damaged or missing.
 
-        Raises VaultMindError.
+        Raises what Chroma raises.
         """
         self.close()
-        failure = ""
-        for folder in (*self._root.glob("*"), self._root / str(time.time_ns())):
+        for folder in self._root.glob("*"):
             try:
                 return self._connect(folder, embedder)
             except Exception as error:  # Chroma's native part raises what it likes
-                failure = f"{error}"
-                log.warning("vectors in %s cannot be used (%s)", self._url or folder, failure)
+                log.warning("vectors in %s cannot be used: %s", folder, error)
                 self.close()
                 shutil.rmtree(folder, ignore_errors=True)
-        raise VaultMindError(f"Chroma cannot be opened in {self._url or self._root}: {failure}")
+        self._connect(self._root / str(time.time_ns()), embedder)
 
     def destroy(self) -> None:
         """Remove all that is kept; there is no store until it is opened again."""
@@ -129,14 +130,9 @@ class ChromaStore:
         settings = Settings(anonymized_telemetry=False)
         if not self._url:
             return chromadb.PersistentClient(folder, settings=settings)
-        at, token = urlsplit(self._url), os.environ.get(TOKEN_VARIABLE, "")
-        return chromadb.HttpClient(
-            host=at.hostname or "",
-            port=at.port or (443 if at.scheme == "https" else 8000),
-            ssl=at.scheme == "https",
-            headers={"Authorization": f"Bearer {token}"} if token else {},
-            settings=settings,
-        )
+        token = os.environ.get(TOKEN_VARIABLE, "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return chromadb.HttpClient(host=self._url, headers=headers, settings=settings)
 
     def _drop_others(self, kept: str) -> None:
         for one in self._client.list_collections():
@@ -226,8 +222,8 @@ class Vectors:
         embedder = self.embedder
         try:
             return _vector_by(embedder.embed_query, query) if embedder else None
-        except Exception as error:  # a model raises what it likes; words still find
-            self._note_failure(EmbedderAway(f"{error}"))
+        except Exception as error:  # words still find
+            self._note_failure(error)
             self.wake()
             return None
 
@@ -277,7 +273,7 @@ class Vectors:
             try:
                 self._work(wanted)
                 self._failures = 0
-            except Exception as error:  # Chroma's native part raises what it likes
+            except Exception as error:  # a model raises what it likes
                 if self._stopping:
                     return
                 self._note_failure(error)
@@ -289,27 +285,23 @@ class Vectors:
             self._wake.wait(pause)
 
     def _note_failure(self, error: Exception) -> None:
-        if isinstance(error, EmbedderAway):
+        self.note = f"{error}"
+        if not isinstance(error, IndexUnavailable | StoreBroken):
             self.embedder = None
-            self.note = f"{error} Search goes by words only; it is asked again."
-        elif isinstance(error, IndexUnavailable):
-            self.note = f"{error} New vectors wait."
-        else:
-            self._stored = None
-            with suppress(Exception):  # it is begun anew, and what cannot be removed is told then
-                self._store.destroy()
-            self.note = f"The vector store failed ({error}). It is filled again from the cache."
+            told = error if isinstance(error, EmbedderAway) else f"The embedder failed: {error}."
+            self.note = f"{told} Search goes by words only; it is asked again."
         log.warning("vectors: %s", self.note, exc_info=error)
 
     def _work(self, wanted: int) -> None:
         """Embed what lacks a vector, until there is news; then bring Chroma up to it."""
-        if not self.embedder:
-            self._embedded(["warm"])
-        if (embedder := self._opened) is None:
+        embedder = self._opened = self._opened or self._open_embedder()
+        if embedder is None:
             self.ended = True
             self.note = "No embedder is set (index.embedder = none): search by words only."
             return
-        learn_scale(embedder)
+        if not self.embedder:
+            embedder.embed(["warm"])
+            learn_scale(embedder)
         self._columns.follow()
         self._columns.take_vectors(embedder.id, embedder.dim)
         self.embedder = embedder
@@ -320,18 +312,17 @@ class Vectors:
             waiting = waiting[BATCH:]
             self._on_step()
         with self._storing:
-            self._fill_store(embedder)
+            try:
+                self._fill_store(embedder)
+            except IndexUnavailable:
+                raise
+            except Exception as error:  # Chroma's native part raises what it likes
+                self._stored = None
+                with suppress(Exception):  # what cannot be removed is told when it is begun anew
+                    self._store.destroy()
+                told = f"The vector store failed ({error}). It is filled again from the cache."
+                raise StoreBroken(told) from error
         self.note = ""
-
-    def _embedded(self, texts: Sequence[str]) -> Floats | None:
-        """Return the vectors of texts by the embedder, opened now if it was not; None for none."""
-        try:
-            self._opened = self._opened or self._open_embedder()
-            return self._opened.embed(texts) if self._opened else None
-        except EmbedderAway:
-            raise
-        except Exception as error:  # a model raises what it likes
-            raise EmbedderAway(f"The embedder failed: {error}.") from error
 
     def _embed(self, embedder: Embedder, rowids: Sequence[int]) -> None:
         """Give some chunks their vectors: in the cache, and from there in memory."""
@@ -343,11 +334,10 @@ class Vectors:
                 (json.dumps(rowids), embedder.id, 4 * embedder.dim),
             )
             texts = {key: embedded_text(title, text) for key, title, text in rows}
-        made = self._embedded([*texts.values()]) if texts else None
-        if made is not None:
+        if texts:
             fresh = [
                 (key, embedder.id, row.astype("<f4").tobytes(), key)
-                for key, row in zip(texts, made, strict=True)
+                for key, row in zip(texts, embedder.embed([*texts.values()]), strict=True)
             ]
             with self._database.write() as connection:
                 connection.executemany(  # nothing of a chunk that was erased meanwhile
@@ -359,7 +349,12 @@ class Vectors:
 
     def _fill_store(self, embedder: Embedder) -> None:
         """Bring Chroma to what the cache holds: at opening, after a loss, and of late."""
-        cached = self._cached(embedder)
+        with self._database.write() as connection:
+            (spare,) = connection.execute(_SPARE).fetchone()
+            if spare > ORPHANS:
+                connection.execute(DROP_ORPHANS)
+            found = connection.execute(_KEYS, (embedder.id, 4 * embedder.dim))
+            cached = {key for (key,) in found}
         if self._stored is None:
             self._store.open(embedder.id)
             self._stored = {bytes.fromhex(name) for name in self._store.names()}
@@ -380,15 +375,6 @@ class Vectors:
                 self._store.add([key.hex() for key in rows], vectors)
                 self._stored.update(rows)
         blank_freed_memory(False)
-
-    def _cached(self, embedder: Embedder) -> set[bytes]:
-        """Return the keys of the cached vectors, without orphans once there are many of them."""
-        with self._database.write() as connection:
-            (spare,) = connection.execute(_SPARE).fetchone()
-            if spare > ORPHANS:
-                connection.execute(DROP_ORPHANS)
-            found = connection.execute(_KEYS, (embedder.id, 4 * embedder.dim))
-            return {key for (key,) in found}
 
 
 @lru_cache(maxsize=4)

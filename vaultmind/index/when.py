@@ -11,7 +11,7 @@ from datetime import datetime, time, timedelta
 from functools import partial
 
 from vaultmind.errors import BadArgument
-from vaultmind.index.when_rules import DAY, LANGUAGES, OPENERS, STEPS, Lexicon, Node, read_words
+from vaultmind.index.when_rules import DAY, LANGUAGES, STEPS, Lexicon, Node, read_words
 from vaultmind.index.words import fold
 
 MAX_SPANS = 12
@@ -59,10 +59,16 @@ class Span:
     """Where in the text they begin."""
 
 
-def find_times(
+def spans(
     text: str, language: str, base: datetime, *, told: bool = False, led: bool = False
 ) -> tuple[Span, ...]:
-    """Return the times of a text. `told`: it is told, not asked; `led`: as if "on" stood first."""
+    """Return the times that a question asks about, in the order of the text.
+
+    `language` is an ISO 639-1 code; empty: the one of LANGUAGES whose words of time it has most.
+    `base` is now, where the person is: days begin at its midnight, and the spans have its zone.
+    `told`: it is told, not asked; `led`: it is read as if "on" stood first.
+    """
+    text = text[:MAX_CHARACTERS]
     lexicon, nodes = read_words(text, language)
     nodes = [Node(0, 0, {"at": True}), *nodes] if led and nodes else nodes
     is_ahead = partial(_is_ahead, lexicon, text, told)
@@ -92,24 +98,12 @@ def _span(nodes: list[Node], at: int, text: str, base: datetime) -> Span:
     first = before if "at" in before.kinds else node
     stretch = node.kinds["time"]
     start, end = (
-        datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
+        day and datetime.combine(day, time(), base.tzinfo) for day in (stretch.start, stretch.end)
     )
-    ends = {"since": (start, None), "after": (end, None), "before": (None, start),
-            "until": (None, end)}  # fmt: skip
-    opened = next((ends[name] for name in OPENERS if name in node.kinds), (start, end))
-    return Span(*opened, text[first.start : node.end], stretch.sure, first.start)
+    return Span(start, end, text[first.start : node.end], stretch.sure, first.start)
 
 
 # --- what a question, a message or a filter means ------------------------------------------
-
-
-def spans(query: str, language: str, base: datetime) -> tuple[Span, ...]:
-    """Return the times that a question asks about, in the order of the text.
-
-    `language` is an ISO 639-1 code; empty: the one of LANGUAGES whose words of time it has most.
-    `base` is now, where the person is: days begin at its midnight, and the spans have its zone.
-    """
-    return find_times(query[:MAX_CHARACTERS], language, base)
 
 
 def mentioned(text: str, language: str, said: datetime) -> tuple[Span, ...]:
@@ -118,7 +112,7 @@ def mentioned(text: str, language: str, said: datetime) -> tuple[Span, ...]:
     Code and addresses are not looked at.
     """
     blanked = _CODE.sub(lambda match: " " * len(match[0]), text[:MAX_CHARACTERS])
-    return find_times(blanked, language, said, told=True)
+    return spans(blanked, language, said, told=True)
 
 
 def closeness(span: Span, moment: datetime) -> float:
@@ -205,7 +199,7 @@ def _filter(name: str, text: str, now: datetime) -> Span:
     """Return the one time that a filter says, and nothing else."""
     said = WORDS.findall(text.casefold())
     for language in ("", *LANGUAGES):
-        found = find_times(text[:MAX_CHARACTERS], language, now, led=True)
+        found = spans(text, language, now, led=True)
         own = {word for one in found for word in WORDS.findall(one.text.casefold())}
         if len(found) == 1 and all(len(word) <= SMALL or word in own for word in said):
             return found[0]

@@ -141,16 +141,14 @@ def read_words(text: str, language: str) -> tuple[Lexicon, list[Node]]:
 
 def _node(match: re.Match[str], word: str, text: str, lexicon: Lexicon) -> Node:
     start, end = match.span()
-    kind = match.lastgroup or ""
-    kinds: dict[str, Any] = {kind: int(word) if kind == "year" else word}
+    kind, value = match.lastgroup or "", int(word) if word.isdecimal() else word
+    kinds: dict[str, Any] = {kind: value, f"in_{lexicon.language}": True}
     if kind == "word":
         kinds = _without_names(lexicon.kinds(word), start, text, lexicon.language)
-    elif kind == "date":
-        kinds[f"in_{lexicon.language}"] = True
-    elif kind == "number":
-        kinds = {"number": int(word)} if len(word) <= _NUMBER_DIGITS else {}
-        if 0 < int(word) <= LAST_DAY:
-            kinds["date_day"] = int(word)
+    elif isinstance(value, int) and 0 < value <= LAST_DAY:
+        kinds["date_day"] = value
+    elif kind == "number" and len(word) > _NUMBER_DIGITS:
+        kinds = {}
     return Node(start, end, kinds)
 
 
@@ -266,7 +264,7 @@ class Rules:
         _, reader, *also = self.rules[number]
         with suppress(ValueError, OverflowError):
             stretch = reader(words) if reader else None
-            if stretch is not None and stretch.start.year >= FIRST_YEAR:
+            if stretch and (stretch.start or stretch.end).year >= FIRST_YEAR:
                 names = ("time", *also) if also == ["whole"] else ("time", "moment", *also)
                 return dict.fromkeys(names, stretch)
         return {}
@@ -532,7 +530,10 @@ _NARROWING = Rules(
 )
 _OPENING = Rules(
     ("between glue* time join|dash at? glue* last=time / time dash last=time", _range),
-    *((f"{name} at? glue* moment", lambda w: w["moment"], name) for name in OPENERS),
+    ("since at? glue* moment", lambda w: replace(w["moment"], end=None)),
+    ("after at? glue* moment", lambda w: replace(w["moment"], start=w["moment"].end, end=None)),
+    ("before at? glue* moment", lambda w: replace(w["moment"], start=None, end=w["moment"].start)),
+    ("until at? glue* moment", lambda w: replace(w["moment"], start=None)),
 )
 STEPS = (_PARTS, _DATES, _NARROWING, _OPENING)
 """What the rules make of nodes, one step after the other."""

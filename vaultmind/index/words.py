@@ -315,9 +315,7 @@ def _unapostrophed(raw: str) -> list[str]:
 
 def _word_forms(raw: str) -> Forms:
     whole = fold(raw)[:MAX_TOKEN]
-    mixed = raw.isascii() and not (raw.islower() or raw.istitle() or raw.isdigit())
-    numbered = raw.isascii() and raw.isalnum() and not raw.isalpha()
-    parts = _PARTS.findall(raw[:MAX_TOKEN]) if mixed or numbered else ()
+    parts = _PARTS.findall(raw[:MAX_TOKEN]) if raw.isascii() else ()
     if len(parts) < 2:  # noqa: PLR2004
         return ((whole, raw),)
     return tuple((one, one) for one in (whole, *map(str.lower, parts)))

@@ -116,7 +116,7 @@ class _Draft:
     ) -> None:
         """Look at the conversation and at what waits for an answer in it."""
         self.by, self.request, self.caller, self.budget = by, request, caller, budget
-        self.config = by.config
+        self.config, self.is_named = by.config, request.budget is not None
         self.without = request.without | ({"active context"} if request.task else set())
         self.left = budget + parts.BETWEEN_TOKENS
         self.frame = request.frame_tokens + parts.BETWEEN_TOKENS
@@ -147,9 +147,8 @@ class _Draft:
         which something is kept for the window.
         """
         section, share = SHARES[name]
-        most, is_named = getattr(self.config, section).max_tokens, self.request.budget is not None
-        tokens = int(share * self.budget)
-        tokens = tokens if is_named and name == "earlier" else min(tokens, most)
+        tokens, most = int(share * self.budget), getattr(self.config, section).max_tokens
+        tokens = tokens if self.is_named and name == "earlier" else min(tokens, most)
         spare = self.room - int(WINDOW_SHARE * self.budget)
         return max(0, min(tokens, spare)) if self.wants(name) else 0
 
@@ -214,9 +213,7 @@ class _Draft:
     def add_tools(self) -> None:
         """Add what the caller says of its tools."""
         text = self.request.tools.strip() if self.wants("tools") else ""
-        shown = clip(text, int(self.room * TOOLS_SHARE))
-        if shown != text:
-            self.drop("a part of the tools" if shown else "the tools")
+        shown = self._cut(text, int(self.room * TOOLS_SHARE), "tools")
         self.add(Part("tools", shown, count(shown)))
 
     def add_start(self) -> None:
@@ -327,39 +324,19 @@ class _Draft:
             self.query, limit, agent=view.agent, file=view.path, per_note=limit + 1
         )
         least = "auto_rag.relevance", 1.0 - rag.relevance
-        found = self._found(request, least, lambda hit: hit.anchor in said)
-        covered = max((hit.parts.get("coverage", 0.0) for hit in found.hits), default=0.0)
-        if not self.wants("earlier"):
-            return covered
-        if reason := reason or found.reason:
+        found = self.by.recall.find(request, self.caller, least, lambda hit: hit.anchor not in said)
+        reason = reason or found.reason
+        if reason and self.wants("earlier"):
             self.drop(EARLIER, reason)
-            return covered
-        top_k = rag.top_k if self.request.budget is None else None
         there = {*self.request.known, *(one.key for one in self.window)}
-        hits = dict.fromkeys(said[hit.anchor] for hit in found.hits)
-        pieces = (
-            spoken(one, self.words, room // 2, at, link=True)
-            for at, one in hits
-            if key_of(one) not in there
-        )
-        kept, out = filled(self.words["earlier"], pieces, room, ("auto_rag", top_k))
-        if out:
-            what = counted(len(out), "fainter match", "fainter matches") if kept else EARLIER
-            self.drop(what, out[0].reason)
+        pieces = [
+            replace(spoken(one, self.words, room // 2, at, link=True), source=view.path)
+            for at, one in dict.fromkeys(said[hit.anchor] for hit in found.hits)
+            if key_of(one) not in there and not reason
+        ]
         why = f"best match at distance {1 - found.best:.2f}"
-        part = parts.part_of("earlier", self.words["earlier"], kept, why)
-        self.add(part and replace(part, sources=(view.path,)))
-        return covered
-
-    def _found(
-        self, request: SearchRequest, least: tuple[str, float], counts: Callable[[Hit], bool]
-    ) -> Found:
-        """Return what a question finds; nothing while the index is being repaired."""
-        try:
-            return self.by.recall.find(request, self.caller, least, counts)
-        except VaultMindError as error:
-            self.notes.append(f"Memory could not be searched: {error}")
-            return Found(reason="the index is not there")
+        self._add_pieces("earlier", pieces, None if self.is_named else rag.top_k, why)
+        return max((hit.parts.get("coverage", 0.0) for hit in found.hits), default=0.0)
 
     def add_summary(self) -> None:
         """Add what was folded away, without the lines that stand in the window or above it.
@@ -407,7 +384,7 @@ class _Draft:
         found = Found(reason=reason)
         if not reason:
             least = "recall.relevance", recall.relevance
-            found = self._found(request, least, lambda hit: not self._is_own(hit))
+            found = self.by.recall.find(request, self.caller, least, self._is_own)
         if found.reason:
             self.drop("memory", found.reason)
             return
@@ -420,7 +397,7 @@ class _Draft:
         notes = {source.partition("#")[0] for source in memory.sources} if memory else ()
         names = {hit.id: hit.path.rpartition("/")[2].removesuffix(".md") for hit in found.hits}
         near = list[Piece]()
-        for one in self.by.recall.related.related(self.query, found.hits, agent, self.caller, gate):
+        for one in self.by.recall.tied(self.query, found.hits, agent, self.caller, gate):
             if one.chunk.path not in notes and not self._is_own(one.chunk):
                 way = self.words[one.tie].format(x=names.get(one.to, ""), tag=one.name)
                 piece = piece_of(one.chunk, "associations", self.query, f"({way})")
@@ -430,14 +407,17 @@ class _Draft:
             reason = f"nothing is tied to what was found as strongly as {gate:.2f}"
             self.drop("associations", reason)
 
-    def _add_pieces(self, name: PartName, pieces: Sequence[Piece], most: int | None) -> None:
+    def _add_pieces(
+        self, name: PartName, pieces: Sequence[Piece], most: int | None, why: str = ""
+    ) -> None:
         """Add a part of what was found, without what stands in the context already."""
         title, texts = self.words[name], (part.text for part in self.parts.values())
         known = "".join(map(parts.bare, (*texts, *self.request.shown, self.query)))
         limit = SHARES[name][0], most
         kept, out = filled(title, pieces, self.cap(name), limit, known)
-        self.add(parts.part_of(name, title, kept))
-        self.dropped += [parts.Dropped(one.source, one.reason) for one in out]
+        self.add(parts.part_of(name, title, kept, why))
+        for one in out:
+            self.drop(one.source if one.says else "fainter matches", one.reason)
 
     def _is_own(self, one: Hit | Chunk) -> bool:
         """Tell whether something is of the running conversation, which has places of its own.
@@ -492,7 +472,7 @@ class _Draft:
     def _newest(self, room: int) -> list[Piece]:
         """Return the newest messages that fit a room, without those that are recalled."""
         recalled, newest = self._recalled(), range(len(self.before) - 1, -1, -1)
-        most = None if self.request.budget is not None else self.config.context.sliding_window
+        most = None if self.is_named else self.config.context.sliding_window
         pieces = (
             spoken(self.before[at], self.words, room // 2, at)
             for at in (newest if self.wants("window") else ())

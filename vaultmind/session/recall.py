@@ -9,12 +9,13 @@ leads on to what comes to mind with it, along links and tags and by one step of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, takewhile
-from typing import NamedTuple
+from itertools import filterfalse, islice, takewhile
+from typing import Any, NamedTuple
 
+from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import scale_of
 from vaultmind.index.results import passage, sought
 from vaultmind.index.words import Term, query_terms, shortened
@@ -24,7 +25,7 @@ from vaultmind.redact import mask
 from vaultmind.session.parts import SHOWN, PartName, Piece, bare
 from vaultmind.session.sentences import CONTEXT_LANGUAGES, small_words
 from vaultmind.tokens import clip
-from vaultmind.types import Caller, Chunk, Hit, Message, SearchRequest, SearchResponse
+from vaultmind.types import Caller, Chunk, Hit, Message, Neighbour, SearchRequest, SearchResponse
 
 ONE_WORD = 0.75
 """Relevance that a query of a single telling word needs: it is often no question at all."""
@@ -129,9 +130,9 @@ class Recall:
         request: SearchRequest,
         caller: Caller,
         least: tuple[str, float],
-        counts: Callable[[Hit], bool],
+        skips: Callable[[Hit], bool],
     ) -> Found:
-        """Return what a search finds that says something and `counts`.
+        """Return what a search finds that says something, but what is to be skipped.
 
         Nothing is good enough where the best is not as relevant as `least` says, a setting and its
         value.
@@ -140,9 +141,12 @@ class Recall:
         telling = len(telling_terms(query_terms(query, ("en",))))
         if not telling:
             return Found(reason="nothing in it to look for" if query else "nothing was asked")
-        answer = self.search(replace(request, max_tokens=100_000, apart=True), caller)
+        try:
+            answer = self.search(replace(request, max_tokens=100_000, apart=True), caller)
+            found = [*filterfalse(skips, self._answers(answer.hits, request, caller))]
+        except VaultMindError as error:  # the index is being repaired: the rest is there
+            return Found(reason=f"it could not be searched: {error}")
         scale = scale_of(answer.state.embedder)
-        found = filter(counts, self._answers(answer.hits, request, caller))
         hits = [replace(hit, score=scale.reading(hit.score)) for hit in found]
         relevance = max(relevance, ONE_WORD) if telling == 1 else relevance
         best = max((hit.score for hit in hits), default=0.0)
@@ -153,25 +157,30 @@ class Recall:
             return Found((), best, reason)
         return Found(hits, best, least=relevance)
 
+    def tied(self, *asked: Any) -> list[Neighbour]:  # noqa: ANN401
+        """Return what is related to what was found: see `Related`; none where it cannot be read."""
+        try:
+            return self.related.related(*asked)
+        except VaultMindError:
+            return []
+
     def _answers(
         self, hits: Sequence[Hit], request: SearchRequest, caller: Caller
-    ) -> Iterator[Hit]:
-        """Yield the hits that say something, once each.
+    ) -> Iterable[Hit]:
+        """Return the hits that say something, once each.
 
         In the place of a question that asks the same stands what was said after it.
         """
         asks = {hit.id: hit for hit in hits if only_asks(hit.text, request.query)}
         replies = self.related.replies([*asks.values()], request.agent, caller) if asks else {}
-        seen = set[str]()
+        found = dict[str, Hit]()
         for hit in hits:
-            one = replies.get(hit.id) if hit.id in asks else hit
-            if one is None or one.id in seen:
-                continue
-            seen.add(one.id)
+            reply = replies.get(hit.id)
             if hit.id not in asks:
-                yield hit
-            elif says_something(one.text, request.query):
-                yield replace(one, score=GIVEN_ON * one.score)
+                found.setdefault(hit.id, hit)
+            elif reply and says_something(reply.text, request.query):
+                found.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
+        return found.values()
 
 
 # --- as it is shown -----------------------------------------------------------------------

@@ -143,12 +143,12 @@ def fold(
     old = [(line, read(reading.unmarked(line.text), language)) for line in earlier.lines]
     new = list(_read_lines(keeping(messages), earlier.messages, language))
     lines = _merged([one for one in old if not _is_answered(one, new)], new)
-    last = messages[-1] if messages else None
+    last = messages[-1]
     whole = replace(
         earlier,
         language=language,
-        updated=(last.time if last else "") or earlier.updated,
-        upto=(last.id or last.block) if last else earlier.upto,
+        updated=last.time or earlier.updated,
+        upto=last.id or last.block,
         messages=earlier.messages + len(messages),
         lines=ordered(lines),
     )
@@ -158,7 +158,8 @@ def fold(
 def _read_lines(messages: Sequence[Message], before: int, language: str) -> Iterator[_Read]:
     """Yield the sentences of messages that may be recalled, weighed."""
     for at, message in enumerate(messages, before + 1):
-        texts = plain_sentences(message.text) if is_spoken(message) else ()
+        is_spoken = message.role in ("user", "assistant") and not (message.asked or message.erased)
+        texts = plain_sentences(message.text) if is_spoken else ()
         told = [one for one in texts if not orders_memory(one)]
         for number, sentence in enumerate((read(text, language) for text in told), 1):
             line = Line(
@@ -171,12 +172,6 @@ def _read_lines(messages: Sequence[Message], before: int, language: str) -> Iter
                 speaker=message.speaker or message.role,
             )
             yield line, sentence
-
-
-def is_spoken(message: Message) -> bool:
-    """Tell whether a message says something that may be recalled."""
-    quiet = message.asked or message.erased or not message.text.strip()
-    return message.role in ("user", "assistant") and not quiet
 
 
 def _weight(sentence: Sentence, at: int, *, user: bool) -> float:

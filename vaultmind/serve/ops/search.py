@@ -77,7 +77,7 @@ def memory_search(
         limit=limit or defaults.limit,
         kinds=kinds,
         agent=agent if agent in ("", "*") else agent_name(agent),
-        folder=index.outlet.folder_named(folder, call.caller),
+        folder=index.outlet.folder_named(folder, call.caller, index.paths() if folder else ()),
         tag=tag,
         after=first_day("after", after, now) if after.strip() else "",
         before=last_day("before", before, now) if before.strip() else "",
