@@ -4,7 +4,7 @@ Tokenizers disagree by ten or twenty per cent (and Claude's newest counts half a
 this follows the median of six whose data are public. Short and common-looking words are one
 token; a longer one costs more, the more so the less its pairs of letters look like those that
 tokenizers learned as one. The tables are a least-squares fit to how those six cut the words of
-some 900 passages; `benchmarks/tokens.py` says which, and measures the estimate.
+some 900 passages; `tests/test_tokens.py` holds the estimate to them.
 """
 
 from __future__ import annotations

@@ -174,8 +174,7 @@ def names(context: BuiltContext) -> list[str]:
 
 def text_of(context: BuiltContext, name: Any) -> str:
     """Return a part's text; empty where it is not there."""
-    part = context.part(name)
-    return part.text if part else ""
+    return next((part.text for part in context.parts if part.name == name), "")
 
 
 def reason_of(context: BuiltContext, what: str) -> str:

@@ -50,7 +50,7 @@ STRANGE_BELOW = 0.95
 """Share of strange texts whose cosine is below the scale's beginning; ..."""
 ANSWERS_BELOW = 0.9
 """... and of answers whose cosine is below its end. By these the bundled embedders get nearly the
-scales that were found for them with `benchmarks/relevance.py`."""
+scales that were found for them on the example vault."""
 LEAST_WIDTH = 0.05
 """Cosines of a scale: a model that tells answers and strange texts apart by less cannot do it, and
 its word counts for little."""

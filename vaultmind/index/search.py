@@ -4,7 +4,7 @@ The order of hits comes from the ranker, which says nothing about whether any of
 score of a hit does: the share of the query's telling words that it holds, the rare ones counting
 most, and its closeness in meaning on the embedder's scale; each fills a part of what the other
 leaves open. 0.8 answers nearly all of the query, 0.5 a good half, 0.25 hardly more than chance.
-The numbers come from `benchmarks/relevance.py`; docs/benchmarks.md has the trade-off.
+The numbers were chosen on the example vault; docs/benchmarks.md has the trade-off.
 """
 
 from __future__ import annotations

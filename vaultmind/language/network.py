@@ -42,25 +42,20 @@ class Network:
     """The trained networks of the package."""
 
     def __init__(self, path: Path) -> None:
-        import numpy as np
-
-        with np.load(path) as file:
-            about: dict[str, Any] = json.loads(str(file["about"]))
-            self.heads: dict[str, dict[str, list[str]]] = about["heads"]
-            """The labels of each head, by task."""
-            self._members: list[dict[str, Any]] = [{} for _ in range(about["members"])]
-            for key in (one for one in file.files if one.startswith("s_")):
-                member, _, name = key[2:].partition(".")
-                held = file[key[2:]].astype(np.float32) * np.float32(file[key])
-                self._members[int(member)][name] = held
+        about, self.members = stored(path)
+        self.heads: dict[str, dict[str, list[str]]] = about["heads"]
+        """The labels of each head, by task."""
 
     def read(self, task: str, texts: Sequence[str]) -> list[Reading]:
         """Return what each text of a few sentences is: many at once take a fraction of the time."""
         found: list[Reading] = []
         for first in range(0, len(texts), AT_ONCE):
             said = [words_of(text) for text in texts[first : first + AT_ONCE]]
-            read = iter(self._together(task, [words for words in said if words]))
-            found += [next(read) if words else self._nothing(task) for words in said]
+            states = iter(self.states([words for words in said if words]))
+            found += [
+                self._reading(task, words, next(states)) if words else self._nothing(task)
+                for words in said
+            ]
         return found
 
     def _nothing(self, task: str) -> Reading:
@@ -72,8 +67,8 @@ class Network:
         }
         return Reading([], heads, np.zeros((0, 1), dtype=np.float32))
 
-    def _together(self, task: str, said: list[list[Word]]) -> list[Reading]:
-        """Return what the networks make of texts that hold words."""
+    def states(self, said: Sequence[list[Word]]) -> list[list[Matrix]]:
+        """Return, for texts that hold words, a row a word by each network."""
         import numpy as np
 
         if not said:
@@ -81,16 +76,13 @@ class Network:
         spelt = np.array([spellings(word.text) for words in said for word in words])
         seen, sizes = encoded(said), [len(words) for words in said]
         states = []
-        for at in self._members:
+        for at in self.members:
             state = seen @ at["proj.weight"].T + at["proj.bias"]
             state = np.maximum(state + at["emb.weight"][spelt].sum(axis=1), 0)
             onward, back = (_recurrent(at, state, sizes, way) for way in ("", "_reverse"))
             states.append(np.concatenate([state, onward, back], axis=1))
-        ends = np.cumsum(sizes).tolist()
-        return [
-            self._reading(task, words, [state[end - len(words) : end] for state in states])
-            for words, end in zip(said, ends, strict=True)
-        ]
+        ends = np.cumsum(sizes)[:-1]
+        return [list(own) for own in zip(*(np.split(one, ends) for one in states), strict=True)]
 
     def _reading(self, task: str, words: list[Word], states: Sequence[Matrix]) -> Reading:
         """Return the mean of what each network says of a text."""
@@ -98,7 +90,7 @@ class Network:
 
         labels = self.heads[task]
         sizes = [len(names) for names in labels.values()]
-        told = [_said(at, task, one, sizes) for at, one in zip(self._members, states, strict=True)]
+        told = [_said(at, task, one, sizes) for at, one in zip(self.members, states, strict=True)]
         heads = {
             head: dict(
                 zip(names, np.mean([own[at] for own, _ in told], axis=0).tolist(), strict=True)
@@ -150,6 +142,19 @@ def _recurrent(at: dict[str, Any], seen: Matrix, sizes: list[int], way: str) -> 
         new = np.tanh(own[:, 2 * size :] + gates[:, :size] * before[:, 2 * size :])
         state[goes_on] = states[rows] = (1 - gates[:, size:]) * new + gates[:, size:] * last
     return states
+
+
+def stored(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what a file of weights says of itself, and the arrays of each network in it."""
+    import numpy as np
+
+    with np.load(path) as file:
+        about: dict[str, Any] = json.loads(str(file["about"]))
+        members: list[dict[str, Any]] = [{} for _ in range(about["members"])]
+        for key in (one for one in file.files if one.startswith("s_")):
+            member, _, name = key[2:].partition(".")
+            members[int(member)][name] = file[key[2:]].astype(np.float32) * np.float32(file[key])
+    return about, members
 
 
 @cache

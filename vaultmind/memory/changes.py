@@ -121,15 +121,11 @@ class Step:
 
     def held(self, decision: Decision, dropped: str = "", message: str = "") -> Step:
         """Return the step as one that is not made: it waits for the person, or is refused."""
-        reason, denied = decision.reason, decision.verdict == "deny"
-        told = f"Not {'written' if dropped else 'allowed'}: {reason}. Nothing was changed."
-        outcome = replace(
-            self.outcome,
-            outcome="denied" if denied else "suggested",
-            before="" if denied else self.outcome.before,
-            message=message or told,
-            reason=reason,
-        )
+        told = f"Not {'written' if dropped else 'allowed'}: {decision.reason}. Nothing was changed."
+        outcome = replace(self.outcome, reason=decision.reason, message=message or told)
+        outcome = replace(outcome, outcome="suggested")
+        if decision.verdict == "deny":
+            outcome = replace(outcome, outcome="denied", before="")
         return replace(self, outcome=outcome, dropped=dropped)
 
 
@@ -195,14 +191,14 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
     moves += _same_in_archive(old, archive, again, ended=True)
     message = f"Remembered: {quoted(fact.text)} (in {ask.path}, under {fact.section})."
     if corrects:
-        message = f"Corrected: {_all_quoted(gone)} is now {quoted(fact.text)} (in {ask.path})."
+        message = f"Corrected: {quoted(texts_of(gone))} is now {quoted(fact.text)} (in {ask.path})."
     elif gone:
-        message = f"{message[:-1]}, in place of {_all_quoted(gone)}, now in {ask.archive}"
+        message = f"{message[:-1]}, in place of {quoted(texts_of(gone))}, now in {ask.archive}"
         message += f" (until {fact.written})."
         taken = brain.block_ids(archive) - {one.block for one in gone}
         moves += [archived(replace(one, until=fact.written), taken, ask) for one in gone]
     if stay:
-        kept = _all_quoted(one.fact for one in stay)
+        kept = quoted(texts_of(one.fact for one in stay))
         message += f" {kept} says otherwise and stays: correct it too, or forget it."
     outcome = replace(ask.outcome("written", message, fact), before=texts_of(gone))
     return Step(outcome, tuple(moves), gone)
@@ -303,10 +299,6 @@ def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step
     nearest = tuple(dict.fromkeys(facts[i].text for i in shown))
     outcome = replace(ask.outcome("not_found", message), nearest=nearest)
     return Step(outcome, unsaid=unsaid)
-
-
-def _all_quoted(facts: Iterable[Fact]) -> str:
-    return " and ".join(dict.fromkeys(quoted(fact.text) for fact in facts))
 
 
 # --- what a step is told as ---------------------------------------------------------------

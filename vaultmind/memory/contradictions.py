@@ -1,8 +1,9 @@
-"""Which facts a new one takes the place of: only where that is certain.
+"""Which facts a new one takes the place of: only where that is certain, or nearly.
 
-Three ways are: another value of one named slot ("My boss is Julia", "Peter is my boss"), the same
-words with another number ("Has two cats", "Has three cats"), the same words denied. A fact that
-says anything else besides is left, and so is every doubt: then both stay, each with its day.
+A network tells what is likely enough (`memory/contrast.py`). Certain are three ways: another value
+of one named slot ("My boss is Julia", "Peter is my boss"), the same words with another number ("Has
+two cats", "Has three cats"), the same words denied. What is left in doubt stays, each fact with its
+day.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from vaultmind.language.names import alike, covers, mutual
 from vaultmind.language.text import fold_word
 from vaultmind.language.words import NEGATIONS, Word, content, fold
 from vaultmind.memory.brain import PROVENANCE
+from vaultmind.memory.contrast import outdates
 from vaultmind.tables import table
 from vaultmind.types import Fact
 
@@ -68,9 +70,13 @@ class _Reading:
 
 
 def contradicts(new: str, old: str) -> bool:
-    """Tell whether a new fact says for certain that an old one does not hold any more."""
+    """Tell whether a new fact says that an old one does not hold any more, nearly for certain."""
     one, other = _read(new), _read(old)
-    if one.folded == other.folded or one.hedged or other.hedged:
+    return one.folded != other.folded and (_excludes(new, one, other) or outdates(new, old))
+
+
+def _excludes(new: str, one: _Reading, other: _Reading) -> bool:
+    if one.hedged or other.hedged:
         return False
     if one.denied != other.denied:
         return any(

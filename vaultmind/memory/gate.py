@@ -116,20 +116,19 @@ class Gate:
 
     # --- facts ---------------------------------------------------------------------------
 
-    def write(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
+    def write(
+        self, write: MemoryWrite, witness: Witness | None = None, *, approved: bool = False
+    ) -> Outcome:
         """Change one agent's facts, or say why not. Never both lost, never one twice.
 
+        `approved`: by the caller, in whose name even what a conversation says is written then.
         `witness` is called before something is written, and only then: a request that comes to
         nothing leaves no words behind. Raises BadArgument for empty or over-long texts;
         WriteConflict, BrokenMemory and WriteFailed when nothing was written.
         """
-        return self.write_approved(changes.in_name(write), witness)
-
-    def write_approved(self, write: MemoryWrite, witness: Witness | None = None) -> Outcome:
-        """Change facts in the name of the caller, who has approved it where that is the person."""
         agent = agent_name(write.agent)
         with self._locks[agent]:
-            ask = self._ask(write, witness)
+            ask = self._ask(write if approved else changes.in_name(write), witness)
             outcome = self._answer(ask, self._made(ask))
         self._index(agent, outcome)
         return outcome
@@ -444,9 +443,10 @@ class Gate:
         """Give facts that the person reworded in a brain the day of that for their source."""
         for agent in self.paths.agent_names():
             path = self.paths.brain(agent)
-            if self.reader.stat(path) != self._noticed.get(agent):
-                self.edit(path, partial(self._redated, agent))
-                self._noticed[agent] = self.reader.stat(path)
+            with suppress(errors.VaultMindError):  # a damaged one waits until it is mended
+                if self.reader.stat(path) != self._noticed.get(agent):
+                    self.edit(path, partial(self._redated, agent))
+                    self._noticed[agent] = self.reader.stat(path)
 
     def _redated(self, agent: str, file: FileText | None) -> str | None:
         if file is None or brain.damage(file.text):
@@ -518,13 +518,10 @@ class Gate:
         return written
 
     def _check_record(self, relative: str, caller: Caller | None) -> None:
-        agent = self.paths.agent_of(relative)
-        name = relative.rsplit("/", 1)[-1]
-        kept = {self.paths.brain(agent), self.paths.archive(agent)} if agent else set()
+        agent, name = self.paths.agent_of(relative), relative.rsplit("/", 1)[-1]
+        kept = (self.paths.brain(agent), self.paths.archive(agent)) if agent else ()
         if relative in kept or (agent and name.startswith(("audit-", "tombstones-"))):
-            raise errors.PathRefused(
-                relative, "facts, audit and tombstones change by gate.write only"
-            )
+            raise errors.PathRefused(relative, "only `write` changes facts, audit and tombstones")
         if caller is None or caller.kind == "person":
             return
         if agent != caller.agent or relative == self.paths.identity(agent):

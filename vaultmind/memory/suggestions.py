@@ -58,7 +58,6 @@ _FAILED = "%%failed%%"
 """Ends the line that says why a ticked suggestion could not be applied."""
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
 _STATES: dict[str, State] = {"x": "accepted", "-": "rejected"}
-_WHERE = {OBSIDIAN.client: "in Suggestions.md", "cli": "on the command line"}
 _DONE = ("written", "unchanged")
 
 log = logging.getLogger(__name__)
@@ -319,10 +318,10 @@ class Queue:
         if accept:
             if wish.agent not in self._paths.agent_names():
                 raise errors.NotFound(f"{wish.agent}: there is no agent of this name.")
-            where = _WHERE.get(caller.client, "elsewhere")
+            where = "in Suggestions.md" if caller == OBSIDIAN else "on the command line"
             told = f"suggested by {wish.caller.name}, approved {where} (^{one.id})"
             reason = f"{told}: {wish.reason}" if wish.reason else told
-            outcome = self._gate.write_approved(replace(wish, caller=caller, reason=reason))
+            outcome = self._gate.write(replace(wish, caller=caller, reason=reason), approved=True)
             if outcome.outcome in _DONE:
                 self._changed(one, remove)
             return outcome

@@ -328,11 +328,12 @@ class _Draft:
         reason = reason or found.reason
         if reason and self.wants("earlier"):
             self.drop(EARLIER, reason)
+        hits = found.hits if self.wants("earlier") and not reason else ()
         there = {*self.request.known, *(one.key for one in self.window)}
         pieces = [
             replace(spoken(one, self.words, room // 2, at, link=True), source=view.path)
-            for at, one in dict.fromkeys(said[hit.anchor] for hit in found.hits)
-            if key_of(one) not in there and not reason
+            for at, one in dict.fromkeys(said[hit.anchor] for hit in hits)
+            if key_of(one) not in there
         ]
         why = f"best match at distance {1 - found.best:.2f}"
         self._add_pieces("earlier", pieces, None if self.is_named else rag.top_k, why)

@@ -107,10 +107,6 @@ class BuiltContext:
     notes: tuple[str, ...] = ()
     """What a person should know: the index is loading, a file cannot be read, ..."""
 
-    def part(self, name: PartName) -> Part | None:
-        """Return a part by its name."""
-        return next((one for one in self.parts if one.name == name), None)
-
 
 BETWEEN, BETWEEN_TOKENS = "\n\n", 3
 """What stands between two parts, and what that costs, with what rounded estimates miss."""

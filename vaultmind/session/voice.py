@@ -544,22 +544,24 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
 
 
 def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
-    """Return facts that mean some words, notes that hold or mean them, or else what is closest."""
+    """Return notes that hold all of some words, facts that mean them, or else what is closest."""
     asked = [word for word in content(words) if word.folded not in SOFT]
-    by_block = {fact.block or fact.text: fact for fact in facts}
-    found = [
-        (hit.score, fact)
-        for hit in near("fact")
-        if (fact := by_block.get(hit.anchor.removeprefix("#^")) or by_block.get(hit.text))
-    ]
-    if sure := [fact for score, fact in found if score >= MEANT]:
-        return _told(sure, ())
 
     def says(note: Hit) -> bool:
         said = content(note.text)
         return bool(asked) and all(any(map(word.same, said)) for word in asked)
 
-    if notes := [one for one in near("note") if one.score >= SURE or says(one)]:
+    notes = near("note")
+    held = [one for one in notes if says(one)]
+    by_block = {fact.block or fact.text: fact for fact in facts}
+    found = [
+        (hit.score, fact)
+        for hit in (() if held else near("fact"))
+        if (fact := by_block.get(hit.anchor.removeprefix("#^")) or by_block.get(hit.text))
+    ]
+    if sure := [fact for score, fact in found if score >= MEANT]:
+        return _told(sure, ())
+    if notes := held or [one for one in notes if one.score >= SURE]:
         return Known(lines=tuple(f"{one.path}: {one.text}" for one in notes[:NEAREST]))
     names = ("nothing_known", "nearest") if found else ("nothing_known",)
     return replace(_told([fact for _, fact in found[:NEAREST]], ()), names=names)
