@@ -13,7 +13,7 @@ import pytest
 
 from tests.serve.vaults import open_vault
 from vaultmind.app import App
-from vaultmind.errors import NotAllowed, NotFound
+from vaultmind.errors import BadArgument, NotAllowed, NotFound
 from vaultmind.memory.rights import grants_file
 from vaultmind.serve.op import Call, find, of, run_operation
 from vaultmind.types import PERSON, Caller
