@@ -47,7 +47,7 @@ from vaultmind.memory.wording import pick
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import active
 from vaultmind.session.active import recap_block
-from vaultmind.session.files import Shelf, iso, plain_text, read_text, recallable
+from vaultmind.session.files import Shelf, iso, plain_text, read_text
 from vaultmind.session.recall import key_of
 from vaultmind.session.sentences import LANGUAGES, context_words, language_of
 from vaultmind.session.summary import Line, source_bullet
@@ -110,8 +110,8 @@ def settle(work: Work, thinker: Thinker, max_facts: int) -> tuple[SessionDone, b
 
 def _said(work: Work) -> dict[str, Message]:
     """Return the messages of a session that may be recalled, by their keys."""
-    text = work.by.reader.read(work.path).text
-    return {key_of(one): one for one, _ in recallable(work.agent, work.path, text, work.by.hides)}
+    shown = Shelf(work.by.reader).recallable(work.agent, work.session, work.by.hides)
+    return {key_of(one): one for one, _ in shown}
 
 
 def _stated(work: Work) -> set[str]:
@@ -350,9 +350,9 @@ class Reported:
         """Return what of a session may bear something out, and whether it goes on."""
         if not session:
             return [], True
-        file, there = Shelf(self.by.reader).file(agent, session)
-        shown = recallable(agent, file.path, file.text, self.by.hides, transcript=there)
-        return [one for one, _ in shown], runs(there.meta)
+        shelf = Shelf(self.by.reader)
+        shown = shelf.recallable(agent, session, self.by.hides)
+        return [one for one, _ in shown], runs(shelf.read(agent, session).meta)
 
 
 def _unfit(text: str, *, quotes: bool = True) -> Reason:

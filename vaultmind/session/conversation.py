@@ -17,7 +17,7 @@ from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.gate import Gate
 from vaultmind.polling import Worker
 from vaultmind.redact import mask
-from vaultmind.session.files import Shelf, read_text, recallable
+from vaultmind.session.files import Shelf, read_text
 from vaultmind.session.sentences import language_of
 from vaultmind.session.summary import (
     Rolling,
@@ -102,12 +102,13 @@ class Conversation:
 
     def _read(self, hidden: frozenset[tuple[str, str]]) -> View:
         """Read the files; of the summary what is neither hidden nor gone."""
-        file, found = self._place.shelf.file(self.agent, self.session)
+        shelf = self._place.shelf
+        file, found = shelf.file(self.agent, self.session)
 
         def hides(agent: str, record: str, part: str) -> bool:
             return (record, part) in hidden or ("", part) in hidden
 
-        kept = recallable(self.agent, self.path, file.text, hides, transcript=found, unasked=False)
+        kept = shelf.recallable(self.agent, self.session, hides, unasked=False)
         shown = [(_clean(one), at) for one, at in kept]
         self._edited |= not file.text.startswith(self._text)
         self._text, self._segment = file.text, found.segment

@@ -204,6 +204,31 @@ class Shelf:
         read = self._parsed[path] = file, written.parse_session(file.text, there, begin)
         return read
 
+    def recallable(
+        self, agent: str, session: str, hides: Hides, *, unasked: bool = True
+    ) -> list[tuple[Message, int]]:
+        """Return the messages of a session that may be recalled, each with its segment.
+
+        Left out are requests to the memory, what was erased and what was forgotten. Of a message
+        that stands in a private passage only what is outside it is left, maybe nothing. What was
+        asked not to be kept is left out as well, but where it is not `unasked`. Raises NotFound,
+        UnreadableNote.
+        """
+        file, there = self.file(agent, session)
+        text, blanked, shown = file.text, blank_private(file.text), []
+        gone = unkept([one.message for one in there.messages]) if unasked else {}
+        for at, one in enumerate(there.messages):
+            message, place = one.message, slice(one.text_start, one.text_end)
+            names = filter(None, (message.id, message.block))
+            is_out = at in gone or message.asked or message.erased
+            if is_out or any(hides(agent, session, name) for name in names):
+                continue
+            if blanked[place] != text[place]:
+                kept = mask(message.text).text
+                message = replace(message, text=kept if kept != message.text else "")
+            shown.append((message, one.segment))
+        return shown
+
 
 def _read_head(session: str, path: Path) -> Head:
     descriptor = os.open(path, OPEN_FLAGS)
@@ -215,38 +240,6 @@ def _read_head(session: str, path: Path) -> Head:
 
 
 # --- reading ------------------------------------------------------------------------------
-
-
-def recallable(
-    agent: str,
-    path: str,
-    text: str,
-    hides: Hides,
-    *,
-    transcript: Transcript | None = None,
-    unasked: bool = True,
-) -> list[tuple[Message, int]]:
-    """Return the messages of a session's file that may be recalled, each with its segment.
-
-    Left out are requests to the memory, what was erased and what was forgotten. Of a message
-    that stands in a private passage only what is outside it is left, maybe nothing. What was
-    asked not to be kept is left out as well, but where it is not `unasked`.
-    """
-    placed = (transcript or written.parse_session(text)).messages
-    session, blanked = session_of(path), blank_private(text)
-    gone = unkept([one.message for one in placed]) if unasked else {}
-    shown = []
-    for at, one in enumerate(placed):
-        message, there = one.message, slice(one.text_start, one.text_end)
-        names = filter(None, (message.id, message.block))
-        is_out = at in gone or message.asked or message.erased
-        if is_out or any(hides(agent, session, name) for name in names):
-            continue
-        if blanked[there] != text[there]:
-            kept = mask(message.text).text
-            message = replace(message, text=kept if kept != message.text else "")
-        shown.append((message, one.segment))
-    return shown
 
 
 def beginning(text: str, most: int) -> str:
