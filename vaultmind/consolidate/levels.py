@@ -25,8 +25,9 @@ from vaultmind.errors import VaultMindError, WriteConflict
 from vaultmind.index.words import detect
 from vaultmind.language.text import MARK, plain_sentences
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.files import Shelf, iso
+from vaultmind.session.files import Shelf
 from vaultmind.session.sentences import Sentence, read, same, shortened
+from vaultmind.times import iso
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileStat, FileText

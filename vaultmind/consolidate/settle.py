@@ -47,10 +47,11 @@ from vaultmind.memory.wording import pick
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import active
 from vaultmind.session.active import recap_block
-from vaultmind.session.files import Shelf, iso, plain_text, read_text
+from vaultmind.session.files import Shelf, plain_text, read_text
 from vaultmind.session.recall import key_of
 from vaultmind.session.sentences import LANGUAGES, context_words, language_of
 from vaultmind.session.summary import Line, source_bullet
+from vaultmind.times import iso
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome, Section
 from vaultmind.vault.files import Change, FileText

@@ -24,6 +24,7 @@ from vaultmind.session.files import Hides, Shelf
 from vaultmind.session.parts import Recent
 from vaultmind.session.sentences import language_of, read, shortened
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
+from vaultmind.times import iso, parse_time, time_of
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault import transcript as written
@@ -90,12 +91,12 @@ def telling(leaves: Leaves, now: datetime) -> Change:
         found = front_matter(before)
         head = before[: found.body_start] if found else ""
         same = speaks_of(before) == link(leaves.path)
-        date = files.time_or_none(str(found.properties.get("date") or "")) if found else None
+        date = time_of(str(found.properties.get("date") or "")) if found else None
         if not leaves.body or (date and leaves.said < date <= now and not same):
             return None
         when = leaves.said.strftime("%Y-%m-%d %H:%M")
         body = f"{', '.join(filter(None, (when, leaves.where)))}\n\n{leaves.body}"
-        about = {"session": link(leaves.path), "date": files.iso(leaves.said)}
+        about = {"session": link(leaves.path), "date": iso(leaves.said)}
         head = _set(head, "the active context", about | {"tokens": count(files.plain_text(body))})
         return with_newlines(f"{head}\n{body}\n", newline_of(before))
 
@@ -111,7 +112,7 @@ def ending(leaves: Leaves, when: datetime) -> Change:
             return None
         meta = transcript.meta
         values: dict[str, str | int | tuple[str, ...]] = {
-            "ended": files.iso(when), "state": "ended", "pending": written.EXTRACTION
+            "ended": iso(when), "state": "ended", "pending": written.EXTRACTION
         }  # fmt: skip
         values |= {"segments": transcript.segment} if transcript.segment > meta.segments else {}
         values |= {"aliases": (leaves.title,)} if leaves.title and not meta.title else {}
@@ -224,10 +225,10 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
     times that a person made unreadable the session counts as over.
     """
     texts = [placed.message.time for placed in transcript.messages[-LAST_MESSAGES:]]
-    told = map(files.time_or_none, texts or [transcript.meta.started])
+    told = map(time_of, texts or [transcript.meta.started])
     times = [time for time in told if time]
     past = [time for time in times if time <= now + CLOCKS_DIFFER]
-    return max(past or times[-1:], default=files.parse_time("1970-01-02T00:00:00+00:00"))
+    return max(past or times[-1:], default=parse_time("1970-01-02T00:00:00+00:00"))
 
 
 def recent_of(shelf: Shelf, agent: str, session: str, hides: Hides) -> Recent | None:

@@ -31,6 +31,7 @@ from vaultmind.polling import Worker, quietly
 from vaultmind.session import files
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
+from vaultmind.times import local_time, time_of
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import agent_name
@@ -106,7 +107,7 @@ class HostTalk:
 
     def is_new(self, message: Message) -> bool:
         """Tell whether a message is to be written down, if it is not known there."""
-        time = files.time_or_none(message.time)
+        time = time_of(message.time)
         return message.id not in self.seen and not (self.since and time and time < self.since)
 
     def given(self, part: Part) -> None:
@@ -244,7 +245,7 @@ class Capture(Worker):
             if is_own:
                 talk.session = head.id
                 times = (one.time for one in said if one.how == "captured" and not one.asked)
-                captured += filter(None, map(files.time_or_none, times))
+                captured += filter(None, map(time_of, times))
         talk.since = max(captured) - OUT_OF_ORDER if captured else None
 
 
@@ -305,7 +306,7 @@ def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ..
         return None
     if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
         return ()
-    time = files.local_time(record.get("timestamp"))
+    time = local_time(record.get("timestamp"))
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or files.hashed_id(raw.decode("utf-8", "replace")))

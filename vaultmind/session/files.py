@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -93,38 +92,6 @@ def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
 
 def _names(paths: VaultPaths, agent: str, pattern: str) -> list[str]:
     return [one.name for one in (paths.root / paths.sessions(agent)).glob(pattern)]
-
-
-def parse_time(value: str) -> datetime:
-    """Return an ISO 8601 time as an aware datetime; without an offset it is local time.
-
-    Raises ValueError.
-    """
-    moment = datetime.fromisoformat(value.strip())
-    return moment if moment.tzinfo else moment.astimezone()
-
-
-def time_or_none(value: str) -> datetime | None:
-    """Return a time, or None for what is none: a person may have edited it."""
-    try:
-        return parse_time(value)
-    except ValueError:
-        return None
-
-
-def iso(moment: datetime) -> str:
-    """Return a time as sessions store it: ISO 8601 to the second, with its offset."""
-    return moment.isoformat(timespec="seconds")
-
-
-def local_time(value: object) -> str:
-    """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
-    try:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return iso(datetime.fromtimestamp(value, UTC).astimezone())
-        return iso(parse_time(value).astimezone()) if isinstance(value, str) else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
 
 
 # --- heads --------------------------------------------------------------------------------

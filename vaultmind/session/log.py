@@ -28,9 +28,9 @@ from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session import files
 from vaultmind.session.active import ending, last_time, leaves_of, recent_of, telling
-from vaultmind.session.files import iso, parse_time
 from vaultmind.session.parts import Recent
 from vaultmind.session.unkept import BEYOND_DOUBT, refs_of, unkept
+from vaultmind.times import iso, parse_time
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import FileText, VaultReader
