@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from vaultmind.language.names import alike, same_name
+from vaultmind.language.names import alike
 from vaultmind.language.text import sentences
 from vaultmind.language.words import (
     NEGATIONS,
@@ -21,6 +21,7 @@ from vaultmind.language.words import (
     bare,
     content,
     fold,
+    letters_shared,
     saying,
     tokens,
 )
@@ -51,6 +52,12 @@ _DATE = re.compile(
     r"(?:[T ]\d{1,2}(?::\d{2}){1,2})?"
 )
 """A day, with the hour or without: many texts have it that say nothing of one another."""
+_VOWELS = "aeiouyаеиоуыюя"
+_BEGINNING = 5
+"""Letters that two words of a question and a fact begin with, at least, ..."""
+_LOOSE_ENDING = 3
+"""... and letters that may follow, at most, where no rule knows both as forms of one."""
+
 
 Span = tuple[int, int]
 
@@ -114,9 +121,18 @@ def asked_about(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
 
 
 def is_among(word: Word, others: Sequence[Word]) -> bool:
-    """Tell whether a word is one of some others: in any form that it may have, as names have."""
-    pairs = ((word, one) for one in others)
-    return any(alike(a, b) or same_name(a.folded, b.folded, loosely=False) for a, b in pairs)
+    """Tell whether a word is one of some others: in any form, or in another script.
+
+    Words that differ in their last vowels, or begin alike for long, may be forms of one.
+    """
+    return any(alike(word, one) or _begin_alike(word.folded, one.folded) for one in others)
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    shared, longest = letters_shared(one, other), max(len(one), len(other))
+    stems = {each.rstrip(_VOWELS) for each in (one, other)}
+    same = len(stems) == 1 and len(stems.pop()) > 1
+    return same or (shared >= _BEGINNING and longest - shared <= _LOOSE_ENDING)
 
 
 def mentions(message: str, words: str) -> bool:
