@@ -200,7 +200,10 @@ chunk is not much more."""
 DATA_CHARACTERS = 8_000
 """So much of a data file is searched: its beginning says what it is."""
 CODE_LANGUAGE = "en"
-"""Whose words code and data are taken for; of words in Cyrillic letters Russian."""
+"""Whose words code and data are taken for."""
+FOREIGN_LINES = 3
+"""With so many lines of other letters, code is asked for its language."""
+_FOREIGN_LINE = re.compile(r"^.*[^\W\d_\x00-\x7f].*$", re.MULTILINE)
 MINIFIED_ABOVE, MINIFIED_LINE = 2_000, 250
 """Characters of a file, and of its lines on the average, above which nobody wrote it."""
 
@@ -290,6 +293,8 @@ class LinkedFolder(VaultFolder):
             end = min(len(text), len(text) if form == "text" else DATA_CHARACTERS)
             spans = [(span, "") for span in split(text, (0, end), TARGET)]
         lang = detect(text) if form == "text" else CODE_LANGUAGE
+        if form == "code" and len(foreign := _FOREIGN_LINE.findall(text)) >= FOREIGN_LINES:
+            lang = detect(" ".join(foreign), CODE_LANGUAGE)
         chunks = (_chunk(path, text, *one, lang) for one in spans)
         found = Chunked(tuple(one for one in chunks if one.text), lang, faults)
         return notes.placed(path, found, place)
