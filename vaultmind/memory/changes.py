@@ -22,7 +22,7 @@ from vaultmind.memory import brain
 from vaultmind.memory.audit import EDITED, FOUND, UNDOABLE, AuditLine, moment, newest_first
 from vaultmind.memory.brain import Brain, Move, PlacedFact, parse_brain
 from vaultmind.memory.contradictions import contradicts
-from vaultmind.memory.forget.hiding import Ref, hidden_words
+from vaultmind.memory.forget.hiding import Ref
 from vaultmind.memory.match import Match, find, repeats, same_fact, says
 from vaultmind.memory.rights import Decision, inferred
 from vaultmind.memory.wording import code_told, pick
@@ -308,12 +308,6 @@ def also(outcome: Outcome, sentence: str) -> Outcome:
     """Return an outcome whose message says one thing more."""
     message = f"{outcome.message} {sentence}".strip()
     return replace(outcome, message=message) if sentence else outcome
-
-
-def with_hidden(outcome: Outcome, refs: Sequence[Ref], said: str = "said it") -> Outcome:
-    """Return an outcome that tells of what was hidden, too."""
-    messages = sum("/" not in one.session for one in refs)
-    return replace(also(outcome, hidden_words(refs, said)), hidden_messages=messages)
 
 
 def readable(write: MemoryWrite, step: Step) -> MemoryWrite:

@@ -126,8 +126,6 @@ def _differ(
     if slot == "age":
         years = int(value[0].folded) - int(before[0].folded)
         return 0 < years <= _BIRTHDAYS or (not whose and years > 0)
-    if value[0].folded.isascii() != before[0].folded.isascii():
-        return slot == "home"
     if slot == "home":
         lands = [bool(_COUNTRY.match(one[0].folded)) for one in (value, before)]
         return lands[0] == lands[1]
