@@ -409,7 +409,7 @@ def with_room(step: Step, text: str, archive: str, ask: Ask) -> Step:
     text = brain.apply(text, step.moves, archive=False, language=ask.language)
     archive = brain.apply(archive, step.moves, archive=True, language=ask.language)
     (limit, target), size = ask.sizes, brain_tokens(text)
-    if size <= limit or brain.damage(archive):
+    if size <= limit or parse_brain(archive).damaged:
         return step
     goal = limit - round((limit - min(target, limit)) * SLACK)
     taken, left, came = brain.block_ids(archive), list[Move](), list[Move]()
@@ -453,11 +453,6 @@ def _worth(fact: Fact) -> tuple[bool, int, str]:
 
 # --- undo ---------------------------------------------------------------------------------
 
-_NEVER = {
-    "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",
-    "model": "What ranks is no fact: `vaultmind model rollback` takes its last change back.",
-}
-
 
 class Conflict(Exception):
     """Why a change cannot be taken back, in words."""
@@ -467,7 +462,7 @@ def check_undoable(line: AuditLine) -> None:
     """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
     why = ""
     if line.op not in UNDOABLE:
-        why = _NEVER.get(line.op, f"{line.id} is “{line.op}”: only facts are undone.")
+        why = f"{line.id} is “{line.op}”: only changes of facts can be undone."
     elif line.outcome != "written":
         why = f"There is nothing to undo: {line.id} came to “{line.outcome}”."
     elif line.erased:

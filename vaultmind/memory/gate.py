@@ -162,7 +162,9 @@ class Gate:
             if step.written and ask.witness:
                 ask.log()
                 step = changes.plan(text, archive, ask)
-            makes_room = step.written and self._authority.level(ask.write.agent) >= rights.AUTO
+            makes_room = (
+                step.written and self._authority.rights(ask.write.agent).level >= rights.AUTO
+            )
             return changes.with_room(step, text, archive, ask) if makes_room else step
 
         return self._change(ask, step_of)
@@ -450,7 +452,7 @@ class Gate:
                     self._noticed[agent] = self.reader.stat(path)
 
     def _redated(self, agent: str, file: FileText | None) -> str | None:
-        if file is None or brain.damage(file.text):
+        if file is None or brain.parse_brain(file.text).damaged:
             return None
         lines = audit.newest_first(self.paths, (agent,), audit.FACT_OPS, holding='"moves"')
         return changes.redated(file.text, lines, self.clock().date().isoformat())
@@ -547,6 +549,6 @@ class Gate:
 
 def _sound(file: FileText | None, new: str) -> str:
     """Return a file's text, `new` where there is none. Raises UnreadableNote for a damaged one."""
-    if file and (reason := brain.damage(file.text)):
+    if file and (reason := brain.parse_brain(file.text).damaged):
         raise errors.UnreadableNote(file.path, reason)
     return file.text if file else new

@@ -306,10 +306,6 @@ class Authority:
         if agent in self._kept()[0] or self.fault:
             self._save(agent, None)
 
-    def level(self, agent: str) -> int:
-        """Return the level in force."""
-        return self.rights(agent).level
-
     def decide(self, caller: Caller, target: str, op: Operation, scope: str) -> Decision:
         """Return whether a caller may change a target's memory.
 
@@ -347,7 +343,7 @@ class Authority:
 
     def keeps_records(self, agent: str) -> bool:
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
-        return self.level(agent) > READ_ONLY
+        return self.rights(agent).level > READ_ONLY
 
     def notice(self) -> None:
         """Take in what identities say now: what was lowered stays so, whoever raises it again."""
