@@ -20,15 +20,14 @@ from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
-from vaultmind.session.files import Hides
+from vaultmind.session.files import Hides, Shelf
 from vaultmind.session.parts import Recent
 from vaultmind.session.sentences import language_of, read, shortened
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
-from vaultmind.session.unkept import keeping
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault import transcript as written
-from vaultmind.vault.files import Change, FileText, VaultReader, newline_of, with_newlines
+from vaultmind.vault.files import Change, FileText, newline_of, with_newlines
 from vaultmind.vault.properties import front_matter, set_property
 from vaultmind.vault.transcript import SessionMeta, Transcript, parse_session, runs
 
@@ -67,10 +66,11 @@ class Leaves:
     title: str = ""
 
 
-def leaves_of(reader: VaultReader, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
+def leaves_of(shelf: Shelf, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
     """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
     session = files.session_of(path)
-    transcript, told = _told(reader, agent, session, hides)
+    transcript = shelf.read(agent, session)
+    told = [one for one, _ in shelf.recallable(agent, session, hides)]
     language, prefix = language_of(told), session.replace("_", "-")
     body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
     said, where = last_time(transcript, now), where_of(transcript.meta)
@@ -231,22 +231,13 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
     return max(past or times[-1:], default=files.parse_time("1970-01-02T00:00:00+00:00"))
 
 
-def _told(
-    reader: VaultReader, agent: str, session: str, hides: Hides
-) -> tuple[Transcript, Sequence[Message]]:
-    """Return a session as it was read, and its messages that may be told of."""
-    file, there = files.read_session(reader, agent, session)
-    shown = files.recallable(agent, file.path, file.text, hides, transcript=there)
-    return there, keeping([one for one, _ in shown])
-
-
-def recent_of(reader: VaultReader, agent: str, session: str, hides: Hides) -> Recent | None:
+def recent_of(shelf: Shelf, agent: str, session: str, hides: Hides) -> Recent | None:
     """Return what is told of a session in a line; None for one that says nothing."""
     try:
-        transcript, told = _told(reader, agent, session, hides)
+        meta = shelf.read(agent, session).meta
+        told = [one for one, _ in shelf.recallable(agent, session, hides)]
     except (NotFound, UnreadableNote):
         return None
-    meta = transcript.meta
     title = meta.topics[0] if meta.source and meta.topics else title_of(told)
     when = meta.started[:16].replace("T", " ")
     line = f"{', '.join(filter(None, (when, where_of(meta))))}: {title}"

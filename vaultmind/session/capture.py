@@ -24,9 +24,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.polling import Worker, quietly
 from vaultmind.session import files
 from vaultmind.session.log import SessionLog
@@ -243,15 +243,13 @@ class Capture(Worker):
         talk.session, talk.seen = "", set()
         for head in heads:
             is_own = head.is_of(talk.conversation)
-            with suppress(VaultMindError):
-                if is_own or head in heads[-NEWEST:]:
-                    placed = self._sessions.read(talk.agent, head.id).messages
-                    said = [one.message for one in placed if not one.message.asked]
-                    talk.seen.update(one.id for one in said)
-                if is_own:
-                    talk.session = head.id
-                    times = (one.time for one in said if one.how == "captured")
-                    captured += filter(None, map(files.time_or_none, times))
+            if is_own or head in heads[-NEWEST:]:
+                said = self._sessions.messages(talk.agent, head.id)
+                talk.seen.update(one.id for one in said if not one.asked)
+            if is_own:
+                talk.session = head.id
+                times = (one.time for one in said if one.how == "captured" and not one.asked)
+                captured += filter(None, map(files.time_or_none, times))
         talk.since = max(captured) - OUT_OF_ORDER if captured else None
 
 
@@ -265,8 +263,19 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
     A file that has shrunk is read from its start. Raises NotFound where there is no file yet,
     BadArgument for anything but a regular file of this user.
     """
-    with _opened(path) as file:
-        size = os.fstat(file.fileno()).st_size
+    try:
+        if not path.is_absolute() or path.suffix != ".jsonl":
+            raise ValueError(f"{path} is no transcript")
+        file = os.fdopen(os.open(path, OPEN_FLAGS), "rb")  # no link followed, no pipe waited for
+    except FileNotFoundError:
+        raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
+    except (OSError, ValueError) as error:
+        raise BadArgument("transcript_path", str(path), OWN_FILE) from error
+    with file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+            raise BadArgument("transcript_path", str(path), OWN_FILE)
+        size = found.st_size
         start = offset if offset <= size else 0
         file.seek(start)
         lines = [line for line in file.readlines(max_bytes) if line.endswith(b"\n")]
@@ -276,30 +285,12 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
 
 def last_prompt(path: str) -> Message | None:
     """Return what the person said last, by the end of a transcript; nothing is written down."""
-    try:
-        with _opened(Path(path)) as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
-            said = [one for raw in file for one in parse_line(raw, {}) or () if one.role == "user"]
-    except (BadArgument, NotFound, OSError):
-        return None
+    said: list[Message] = []
+    with suppress(BadArgument, NotFound, OSError):
+        start = max(0, Path(path).lstat().st_size - END_BYTES)
+        lines, _, _ = read_on(Path(path), start, END_BYTES)
+        said = [one for raw in lines for one in parse_line(raw, {}) or () if one.role == "user"]
     return said[-1] if said else None
-
-
-def _opened(path: Path) -> BinaryIO:
-    """Return a transcript opened for reading; no link is followed, no pipe waited for."""
-    try:
-        if not path.is_absolute() or path.suffix != ".jsonl":
-            raise ValueError(f"{path} is no transcript")
-        file = os.fdopen(os.open(path, OPEN_FLAGS), "rb")
-    except FileNotFoundError:
-        raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
-    except (OSError, ValueError) as error:
-        raise BadArgument("transcript_path", str(path), OWN_FILE) from error
-    found = os.fstat(file.fileno())
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-        file.close()
-        raise BadArgument("transcript_path", str(path), OWN_FILE)
-    return file
 
 
 def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ...] | None:
