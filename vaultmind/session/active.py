@@ -28,7 +28,7 @@ from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import Change, FileText, newline_of, with_newlines
-from vaultmind.vault.properties import front_matter, set_property
+from vaultmind.vault.properties import body_start, front_matter, set_property
 from vaultmind.vault.transcript import SessionMeta, Transcript, parse_session, runs
 
 BODY_TOKENS = 280
@@ -44,9 +44,10 @@ LAST_MESSAGES = 50
 CLOCKS_DIFFER = timedelta(minutes=1)
 TITLE_CHARS, TITLE_WORDS = 60, 3
 """A sentence of fewer words makes a title only where there is no longer one."""
-CLIENTS = {"claude-code": "Claude Code", "claude-ai": "Claude Desktop"}
-"""What people call the clients that call themselves otherwise."""
-NAMELESS = frozenset({"mcp", "cli", "http"})
+CLIENTS = {
+    "claude-code": "Claude Code", "claude-ai": "Claude Desktop", "mcp": "", "cli": "", "http": ""
+}  # fmt: skip
+"""What people call the clients that call themselves otherwise; some tell them nothing."""
 _BLOCK_AT_END = re.compile(r" \^([A-Za-z0-9-]+)$", re.MULTILINE)
 log = logging.getLogger(__name__)
 
@@ -144,8 +145,7 @@ def speaks_of(text: str) -> str:
 
 def body_of(text: str) -> str:
     """Return what an active context says of its session, below the line that says when it was."""
-    found = front_matter(text)
-    body = text[found.body_start if found else 0 :].replace("\r\n", "\n").lstrip("\n")
+    body = text[body_start(text) :].replace("\r\n", "\n").lstrip("\n")
     first, _, rest = body.partition("\n")
     return rest.lstrip("\n") if re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", first) else body
 
@@ -212,8 +212,7 @@ def title_of(messages: Sequence[Message]) -> str:
 
 def where_of(meta: SessionMeta) -> str:
     """Return with which client and in which project a session was held; empty if nobody said."""
-    client = meta.client.casefold()
-    client = "" if client in NAMELESS else CLIENTS.get(client, meta.client)
+    client = CLIENTS.get(meta.client.casefold(), meta.client)
     names = (mask(one).text.replace("%", "") for one in (client, meta.project))
     return ", ".join(filter(None, (" ".join(one.split())[:40].strip(" ,") for one in names)))
 

@@ -118,14 +118,6 @@ class HostTalk:
         """Keep that the host has nothing of what was said or given before it any more."""
         self.held, self.shown, self.compacted = set(), [], True
 
-    def is_in(self, folder: str) -> None:
-        """Keep what people call the folder that they work in, but for their home, of the first:
-        a conversation may go to others in the course of it.
-        """
-        names = [one for one in re.split(r"[\\/]", folder) if one]
-        if names and not self.caller.project and folder != str(Path.home()):
-            self.caller = replace(self.caller, project=names[-1])
-
 
 class Capture(Worker):
     """Takes transcripts down. Any thread; one look at a conversation at a time."""
@@ -146,7 +138,10 @@ class Capture(Worker):
         talk = self._talks.setdefault(key, HostTalk(*key, file, Caller("agent", key[0], HOST)))
         if talk.path != file:
             talk = self._talks[key] = HostTalk(*key, file, talk.caller)
-        talk.is_in(folder)
+        names = [one for one in re.split(r"[\\/]", folder) if one]
+        if names and not talk.caller.project and folder != str(Path.home()):
+            # what people call the first folder: a conversation may go to others in its course
+            talk.caller = replace(talk.caller, project=names[-1])
         return talk
 
     def joined(self, caller: Caller, pipe: str, host_id: str) -> Caller:

@@ -168,27 +168,18 @@ class Sentence:
 @lru_cache(maxsize=2048)
 def read(text: str, language: str) -> Sentence:
     """Return a sentence with its words, numbers and names."""
-    folded, asks = " ".join(words(text)), bool(_ASKS.search(text))
-    content = tuple(stemmed(text, language))
+    spoken, asks = words(text), bool(_ASKS.search(text))
+    like_russian = language in ("uk", "be", "bg", "sr")
+    own = "ru" if _CYRILLIC.search(text) and not like_russian else language
+    stop, folded = BY_LANGUAGE.get(own, frozenset()) | BY_LANGUAGE["en"], " ".join(spoken)
+    telling = (one for one in spoken if len(one) > 1 or one.isdigit() or not one.isascii())
+    content = tuple(stems(one, own)[0] for one in telling if one not in stop)
     numbers = tuple(filter(None, (found.strip(" .,:-") for found in NUMBER.findall(text))))
     is_open = said(folded, "undecided")
     says = len(content) >= MIN_CONTENT or bool(numbers)
     decides = says and not asks and not is_open and said(folded, "decision")
     names = () if language in CAPITAL_NOUNS else names_in(text)
     return Sentence(text, folded, content, numbers, names, asks, is_open, decides)
-
-
-def stemmed(text: str, language: str) -> list[str]:
-    """Return the stems of the content words of a text, in order."""
-    like_russian = language in ("uk", "be", "bg", "sr")
-    own = "ru" if _CYRILLIC.search(text) and not like_russian else language
-    stop = BY_LANGUAGE.get(own, frozenset()) | BY_LANGUAGE["en"]
-    content = (word for word in words(text) if word not in stop)
-    return [
-        stems(word, own)[0]
-        for word in content
-        if len(word) > 1 or word.isdigit() or not word.isascii()
-    ]
 
 
 def names_in(text: str) -> tuple[str, ...]:

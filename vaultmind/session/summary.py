@@ -114,12 +114,11 @@ def due(
     They are due by their number, and where `room` is the window's in tokens, before it is full;
     where it is 0, all of them are.
     """
-    upto, newest_first = rolling.upto, range(len(messages) - 1, -1, -1)
-    ends = (at for at in newest_first if upto in (messages[at].id, messages[at].block))
-    if upto and (end := next(ends, -1)) < 0:
+    upto, newest_first = rolling.upto, range(len(messages), 0, -1)
+    ends = (at for at in newest_first if upto in (messages[at - 1].id, messages[at - 1].block))
+    waiting: Sequence[Message] = messages[next(ends, 0) if upto else 0 :]
+    if upto and len(waiting) == len(messages):
         waiting = [one for one in messages if one.time > rolling.updated]
-    else:
-        waiting = list(messages[end + 1 :] if upto else messages)
     if room == 0:
         return waiting
     most = config.context.sliding_window
