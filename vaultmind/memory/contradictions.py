@@ -30,10 +30,15 @@ _SAID = table(__file__)["contradictions"]
 _COUNTS = {fold(w): str(n) for n, line in enumerate(_SAID["numbers"], 1) for w in line.split()}
 
 
-def contradicts(new: str, old: str) -> bool:
-    """Tell whether a new fact says that an old one does not hold any more, nearly for certain."""
+def contradicts(new: str, old: str, *, typed: bool = False) -> bool:
+    """Tell whether a new fact says that an old one does not hold any more, nearly for certain.
+
+    Of an old one that a person `typed` into the file no network judges.
+    """
     one, other = _read(new), _read(old)
-    return one.folded != other.folded and (_excludes(one, other) or outdates(new, old))
+    if one.folded == other.folded:
+        return False
+    return _excludes(one, other) or (not typed and outdates(new, old))
 
 
 def denies(text: str) -> bool:
