@@ -33,16 +33,7 @@ from vaultmind.episodes.types import TASK
 from vaultmind.errors import ConfigError, NotFound, VaultMindError
 from vaultmind.heavy import step_back
 from vaultmind.index import models as rankers
-from vaultmind.index.models import (
-    ACTIVE,
-    MODEL_KINDS,
-    SHIPPED_ID,
-    WORDS,
-    Active,
-    Model,
-    ModelKind,
-    Switch,
-)
+from vaultmind.index.models import ACTIVE, SHIPPED_ID, WORDS, Active, ModelKind, Switch
 from vaultmind.learn.trial import LEAST_TRIED, PASSED, Case, Learner, Verdict, too_few, tried
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
@@ -141,7 +132,9 @@ def new_model(
     spread = {it: rankers.shipped(embedder).spread.get(it, 1.0) for it in weights}
     scores = {TRIAL: told.scores()}
     scores |= {it.name: {"MRR": it.after, "MRR before": it.before} for it in told.guards}
-    return name, rankers.model_text(Model(name, embedder, weights, spread, learnt_on, scores))
+    return name, rankers.model_text(
+        rankers.Model(name, embedder, weights, spread, learnt_on, scores)
+    )
 
 
 def stuff_of(weights: str) -> Stuff | None:
@@ -438,7 +431,7 @@ class Learning:
         step_back()
         state: JobState = "done"
         try:
-            for one in (it for it in MODEL_KINDS if job.kind in (it, "all")):
+            for one in (it for it in rankers.MODEL_KINDS if job.kind in (it, "all")):
                 try:
                     for learner in self._learners(one, since):
                         job.results += (learn(learner),)
