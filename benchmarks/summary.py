@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 
 from summary_talks import KINDS, Planted, Talk, make_talk
 
-from vaultmind.session.sentences import stemmed
+from vaultmind.session.sentences import read
 from vaultmind.session.summary import Rolling, fold, parse_rolling, rendered, shown, tokens_of
 
 LENGTHS = {100: 16, 1000: 40}
@@ -48,7 +48,7 @@ class Bm25:
         return "\n".join(self._texts[-number] for score, number in best if score > 0)
 
     def _stems(self, text: str) -> list[str]:
-        return stemmed(text, self._language)
+        return list(read(text, self._language).stems)
 
     def _score(self, bag: Counter[str], wanted: set[str]) -> float:
         length = 1 - B + B * sum(bag.values()) / self._mean

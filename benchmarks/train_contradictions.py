@@ -1,4 +1,4 @@
-"""Train the networks of `vaultmind/memory/contrast.py`, and write the weights that ship.
+"""Train the networks of `vaultmind/memory/contradictions.py`, and write the weights that ship.
 
     pip install torch && python benchmarks/train_contradictions.py
     python benchmarks/train_contradictions.py --held-out b --out /tmp/contradictions.npz
@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn import functional, init
 from train_reader import write
 
-from vaultmind.memory.contrast import WEIGHTS, WORDS, Side, beside, side
+from vaultmind.memory.contradictions import WEIGHTS, WORDS, Side, beside, side
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -137,7 +137,7 @@ class Examples:
 
 
 def forward(at: dict[str, Tensor], seen: Sequence[Tensor], drop: float = 0.0) -> Tensor:
-    """Return scores, as `vaultmind.memory.contrast.score` does."""
+    """Return scores, as `vaultmind.memory.contradictions.score` does."""
     states, shares, told, there, whole = seen
 
     def layer(name: str, given: Tensor) -> Tensor:

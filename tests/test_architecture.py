@@ -16,7 +16,18 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset(
-        {"types", "address", "errors", "tokens", "redact", "fence", "ports", "heavy", "plural"}
+        {
+            "types",
+            "address",
+            "errors",
+            "tokens",
+            "redact",
+            "fence",
+            "ports",
+            "heavy",
+            "plural",
+            "times",
+        }
     )
     | frozenset({"tally", "tables", "jsonfile"}),
     frozenset({"config", "locate"}),

@@ -159,24 +159,17 @@ class App:
         idle = config.session.idle_minutes
         at, ended, grew = self.reader, self._ended, self._grew
         self.sessions = SessionLog(self.gate, at, clock, idle, ended, grew)
-        self.talks = Conversations(self.sessions, self.gate, self.tombstones.hidden, config)
+        self.talks = Conversations(self.sessions, self.gate, config)
         self.capture = Capture(self.sessions)
 
     def _open_outlets(self) -> None:
         """Open what hears requests and gives back what is known."""
-        config, clock = self.config, self.clock
+        config = self.config
         self.words = Reader(config.vault / config.memory_dir, self.paths.agent_names)
         shows = self.index.outlet.shows
-        self.voice = Voice(self.words, self.sessions, self.gate, shows, clock, self._near)
-        self.builder = ContextBuilder(
-            reader=self.reader,
-            shows=shows,
-            hides=self.tombstones.hides,
-            talks=self.talks,
-            recall=Recall(self.index.search, self.index.relations),
-            config=config,
-            excludes=self.index.outlet.excludes,
-        )
+        self.voice = Voice(self.words, self.sessions, shows, self._near)
+        recall = Recall(self.index.search, self.index.relations)
+        self.builder = ContextBuilder(shows, self.talks, recall, self.index.outlet.excludes)
 
     def start(self, *, tends: bool = True) -> None:
         """Begin to load and to follow the vault, in the background; returns at once.

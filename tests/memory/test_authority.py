@@ -98,7 +98,7 @@ def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, cal
         house.authority.allow("dexter", mark, agent) if call == "allow" else (
             house.authority.begin("dexter", agent)
         )
-    assert house.authority.level("dexter") == 2
+    assert house.authority.rights("dexter").level == 2
 
 
 # --- what an identity says, and what is kept of it ------------------------------------------
@@ -128,12 +128,12 @@ def test_raising_takes_effect_after_the_person_allowed_it(house: House) -> None:
     waits = ("autonomy 3 (in force: 2)", "jaskier writing to current")
     assert house.authority.waiting("dexter") == waits
     allow(house, "dexter")
-    assert House(house.paths.root).authority.level("dexter") == 3
+    assert House(house.paths.root).authority.rights("dexter").level == 3
     assert grants.stat().st_mode & 0o777 == 0o600
     ask(house, "dexter", "---\nautonomy: 0\npermissions: {hidden_from: main}\n---\n")
-    assert house.authority.level("dexter") == 0
+    assert house.authority.rights("dexter").level == 0
     ask(house, "dexter", raised)
-    assert House(house.paths.root).authority.level("dexter") == 0, "lowered stays lowered"
+    assert House(house.paths.root).authority.rights("dexter").level == 0, "lowered stays lowered"
     assert "main reading it again" in house.authority.waiting("dexter")
     ask(house, "dexter", "---\nautonomy: nine\n---\n")
     with pytest.raises(BadArgument, match="sound front matter"):
@@ -146,11 +146,14 @@ def test_a_broken_file_raises_nobody_and_says_so(house: House, raw: bytes) -> No
     ask(house, "dexter", "---\nautonomy: 3\n---\n")
     allow(house, "dexter")
     grants.write_bytes(raw)
-    assert house.authority.level("dexter") == 1 and str(grants) in house.authority.fault
+    assert house.authority.rights("dexter").level == 1 and str(grants) in house.authority.fault
     grants.unlink()
     grants.mkdir()
     with pytest.raises(WriteFailed, match="grants-"):
         allow(house, "dexter")
     grants.rmdir()
     allow(house, "dexter")
-    assert (House(house.paths.root).authority.level("dexter"), house.authority.fault) == (3, "")
+    assert (House(house.paths.root).authority.rights("dexter").level, house.authority.fault) == (
+        3,
+        "",
+    )

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vaultmind.memory.contradictions import contradicts
-from vaultmind.memory.contrast import WEIGHTS
+from vaultmind.memory.contradictions import WEIGHTS, contradicts
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vaultmind.errors import UnreadableNote
-from vaultmind.memory.suggestions import Suggestion, add, known, new_id, parse, remove
+from vaultmind.memory.suggestions import Suggestion, add, known, parse, remove
 from vaultmind.types import Caller, MemoryWrite, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
@@ -67,7 +66,7 @@ def kept(before: str, after: str) -> bool:
 @given(FILES, WRITES)
 @example("", TEA.write)
 def test_a_hand_mangled_file_loses_nothing(text: str, write: MemoryWrite) -> None:
-    one = Suggestion(new_id(text, random.Random(1)), write, "2026-02-20T10:00:00+01:00")
+    one = Suggestion("s-wxyz", write, "2026-02-20T10:00:00+01:00")
     before = parse(text)
     if known(text, write)[0] != "new":
         return

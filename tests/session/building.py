@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 from vaultmind.config import Config
@@ -62,6 +63,8 @@ class Chats:
         self.config = config
         self.views: dict[str, View] = {}
         self.rooms: list[int] = []
+        self.reader: VaultReader
+        self.gate: SimpleNamespace
 
     def hold(self, messages: Sequence[Message]) -> None:
         """Hold a conversation."""
@@ -156,14 +159,10 @@ class House:
     def build(self, *pending: str, caller: Caller = MAIN, **request: Any) -> BuiltContext:
         """Build a context."""
         shelf = Shelf(self.talks, self.says)
-        builder = ContextBuilder(
-            reader=VaultReader(self.paths, max_bytes=8_000_000),
-            shows=lambda path, who: True,
-            hides=self.hides,
-            talks=self.talks,
-            recall=self.recall or Recall(shelf.search, shelf),
-            config=self.config,
-        )
+        self.talks.reader = VaultReader(self.paths, max_bytes=8_000_000)
+        self.talks.gate = SimpleNamespace(hiding=SimpleNamespace(hides=self.hides))
+        recall = self.recall or Recall(shelf.search, shelf)
+        builder = ContextBuilder(lambda path, who: True, self.talks, recall)
         return builder.build(BuildRequest("main", pending=pending, **request), caller)
 
 

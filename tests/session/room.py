@@ -9,7 +9,7 @@ from typing import Any
 from tests.session.samples import Files
 from vaultmind.config import Config
 from vaultmind.errors import WriteFailed
-from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
+from vaultmind.memory.forget.hiding import render_tombstones
 from vaultmind.session.conversation import Conversations, View
 from vaultmind.session.files import Shelf
 from vaultmind.types import Message, MessageRef
@@ -37,9 +37,9 @@ class Room:
 
     def __init__(self, paths: VaultPaths) -> None:
         self.paths, self.gate = paths, RecordGate(paths)
-        hidden, config = Tombstones(paths).hidden, Config(paths.root, paths.root / ".state")
+        config = Config(paths.root, paths.root / ".state")
         shelf = Shelf(VaultReader(paths, 8_000_000))
-        self.talks = Conversations(shelf, self.gate, hidden, config)  # type: ignore[arg-type]
+        self.talks = Conversations(shelf, self.gate, config)  # type: ignore[arg-type]
         self.file = paths.root / paths.session("main", SESSION)
 
     def rolling(self, segment: int = 1) -> Path:

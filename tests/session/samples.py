@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.memory.gate import GateSettings
-from vaultmind.session.files import read_session, session_ids
+from vaultmind.session.files import Shelf, session_ids
 from vaultmind.types import Caller, MessageRef
 from vaultmind.vault.files import Change, VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -63,5 +63,5 @@ class EveryMessage:
         return [
             (MessageRef(agent, session, m.message.block, m.message.id), m.message.text)
             for session in session_ids(self._reader.paths, agent)
-            for m in read_session(self._reader, agent, session)[1].messages
+            for m in Shelf(self._reader).read(agent, session).messages
         ][:limit]

@@ -49,7 +49,7 @@ class Desk:
         self.sessions = SessionLog(gate, reader, clock, idle_minutes=30)
         folder = self.paths.root / "VaultMind" / "phrases"
         words = Reader(folder, self.paths.agent_names)
-        self.voice = Voice(words, self.sessions, gate, shows, clock)
+        self.voice = Voice(words, self.sessions, shows)
 
     def say(self, words: str, message_id: str = "", caller: Caller = MAIN) -> Heard:
         return self.voice.hear(caller, "main", words, message_id)

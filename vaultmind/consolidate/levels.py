@@ -25,8 +25,9 @@ from vaultmind.errors import VaultMindError, WriteConflict
 from vaultmind.index.words import detect
 from vaultmind.language.text import MARK, plain_sentences
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.files import iso, recallable
+from vaultmind.session.files import Shelf
 from vaultmind.session.sentences import Sentence, read, same, shortened
+from vaultmind.times import iso
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileStat, FileText
@@ -434,7 +435,7 @@ class Levels:
                 notes.append(f"left out: {error.message}")
                 continue
             if level == "L1":
-                pieces = tuple(self._messages(agent, node.path, file.text))
+                pieces = tuple(self._messages(agent, node.id))
                 days = [parse_meta(file.text).started or node.id[:10], node.id[:10]]
             else:
                 pieces = tuple(self._paragraphs(agent, node.path, file.text))
@@ -442,10 +443,10 @@ class Levels:
             found.append(Source(node.id, days[0], pieces, days[-1], node.path, file.stat))
         return found, notes
 
-    def _messages(self, agent: str, path: str, text: str) -> Iterator[Message]:
+    def _messages(self, agent: str, session: str) -> Iterator[Message]:
         """Yield a session's messages of people."""
-        for one, _ in recallable(agent, path, text, self._with.hides):
-            said, mark = mask(one.text).text.strip(), f"{_stem(path)}#{one.block}"
+        for one, _ in Shelf(self._with.reader).recallable(agent, session, self._with.hides):
+            said, mark = mask(one.text).text.strip(), f"{session}#{one.block}"
             if said and one.role in ("user", "assistant"):
                 yield replace(one, text=said, id=mark)
 

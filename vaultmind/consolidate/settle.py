@@ -47,11 +47,11 @@ from vaultmind.memory.wording import pick
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import active
 from vaultmind.session.active import recap_block
-from vaultmind.session.files import iso, plain_text, read_session, read_text, recallable
+from vaultmind.session.files import Shelf, plain_text, read_text
 from vaultmind.session.recall import key_of
 from vaultmind.session.sentences import LANGUAGES, context_words, language_of
 from vaultmind.session.summary import Line, source_bullet
-from vaultmind.session.unkept import unkept
+from vaultmind.times import iso
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Fact, MemoryWrite, Message, MessageRef, Outcome, Section
 from vaultmind.vault.files import Change, FileText
@@ -111,8 +111,8 @@ def settle(work: Work, thinker: Thinker, max_facts: int) -> tuple[SessionDone, b
 
 def _said(work: Work) -> dict[str, Message]:
     """Return the messages of a session that may be recalled, by their keys."""
-    text = work.by.reader.read(work.path).text
-    return {key_of(one): one for one, _ in recallable(work.agent, work.path, text, work.by.hides)}
+    shown = Shelf(work.by.reader).recallable(work.agent, work.session, work.by.hides)
+    return {key_of(one): one for one, _ in shown}
 
 
 def _stated(work: Work) -> set[str]:
@@ -228,7 +228,7 @@ def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = F
     Not where a later session left its own; if `untouched`, only in the place of what we wrote.
     """
     by, now = work.by, work.by.clock()
-    left = active.leaves_of(by.reader, by.hides, work.agent, work.path, now)
+    left = active.leaves_of(Shelf(by.reader), by.hides, work.agent, work.path, now)
 
     def change(file: FileText | None) -> str | None:
         text = file.text if file else ""
@@ -351,12 +351,9 @@ class Reported:
         """Return what of a session may bear something out, and whether it goes on."""
         if not session:
             return [], True
-        reader, hides = self.by.reader, self.by.hides
-        file, transcript = read_session(reader, agent, session)
-        shown = recallable(agent, file.path, file.text, hides, transcript=transcript)
-        kept_out = unkept([one for one, _ in shown])
-        said = [one for at, (one, _) in enumerate(shown) if at not in kept_out]
-        return said, runs(transcript.meta)
+        shelf = Shelf(self.by.reader)
+        shown = shelf.recallable(agent, session, self.by.hides)
+        return [one for one, _ in shown], runs(shelf.read(agent, session).meta)
 
 
 def _unfit(text: str, *, quotes: bool = True) -> Reason:

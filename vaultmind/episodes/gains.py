@@ -11,7 +11,8 @@ from functools import cached_property
 
 from vaultmind.episodes.causal import ChangedFile, changed_files, used_at
 from vaultmind.episodes.store import AFFINITY, Tables
-from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, TaskMark, seconds_of, time_of
+from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, TaskMark, seconds_of
+from vaultmind.times import time_of
 
 NONE = Episode("", "", "", TaskMark(""), "")
 """Of plans that belong to no episode."""

@@ -20,10 +20,11 @@ from vaultmind.episodes import note
 from vaultmind.episodes.files import EpisodeFiles, line_of_offer, split_name
 from vaultmind.episodes.note import kept_text, kept_word
 from vaultmind.episodes.store import FILE, Tables
-from vaultmind.episodes.types import RESULTS, Episode, Event, How, Offer, Result, TaskMark, time_of
+from vaultmind.episodes.types import RESULTS, Episode, Event, How, Offer, Result, TaskMark
 from vaultmind.errors import BadArgument, NotAllowed, NotFound, VaultMindError, WriteConflict
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.ports import Clock
+from vaultmind.times import time_of
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import agent_name

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Literal, get_args
+
+from vaultmind.times import time_of
 
 Result = Literal["success", "partial", "failed", "unknown"]
 """What came of an episode. It is stated by somebody or `unknown`: silence is no success."""
@@ -137,20 +138,6 @@ class Offer:
     took_ms: float = 0.0
     rerank: str = "none"
     """What a model had to say: `none` was asked, it was `used`, or it gave nothing: `fallback`."""
-
-
-def time_of(text: str) -> datetime | None:
-    """Return a time with its zone, else this machine's; None for text that is no time.
-
-    Years at the very ends are none either: another zone may lie beyond them.
-    """
-    try:
-        moment = datetime.fromisoformat(text)
-        if not MINYEAR < moment.year < MAXYEAR:
-            return None
-        return moment if moment.tzinfo else moment.astimezone()
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def seconds_of(text: str) -> int:

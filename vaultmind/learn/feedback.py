@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Literal
 
 from vaultmind import redact
 from vaultmind.episodes.note import may_name
-from vaultmind.episodes.types import time_of
 from vaultmind.errors import NotAllowed, VaultMindError
 from vaultmind.memory.forget.erasing import Erasable
 from vaultmind.memory.forget.hiding import Edit, Ref
 from vaultmind.memory.match import Wanted, says
 from vaultmind.ports import Clock
 from vaultmind.tables import adapter
+from vaultmind.times import time_of
 from vaultmind.types import PERSON, Caller, Fact, Hit
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line

@@ -29,7 +29,7 @@ from pydantic import BaseModel, Field
 
 from vaultmind.config import Config
 from vaultmind.episodes.files import EpisodeFiles
-from vaultmind.episodes.types import TASK, time_of
+from vaultmind.episodes.types import TASK
 from vaultmind.errors import ConfigError, NotFound, VaultMindError
 from vaultmind.heavy import step_back
 from vaultmind.index import models as rankers
@@ -47,6 +47,7 @@ from vaultmind.learn.trial import LEAST_TRIED, PASSED, Case, Learner, Verdict, t
 from vaultmind.planner.scorer import Stuff, Weights, built_in
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
+from vaultmind.times import time_of
 from vaultmind.types import PERSON, Caller
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.paths import VaultPaths

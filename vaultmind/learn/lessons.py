@@ -42,7 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vaultmind.episodes.types import Episode, Offer, Result, time_of
+from vaultmind.episodes.types import Episode, Offer, Result
 from vaultmind.index.columns import Floats
 from vaultmind.index.models import FEATURES, WITHOUT_MEANING, WORDS, shipped
 from vaultmind.index.rank import weights_of
@@ -53,6 +53,7 @@ from vaultmind.learn.feedback import Judged, folded
 from vaultmind.learn.learning import ON_SEARCHES, stuff_of
 from vaultmind.learn.trial import NEVER, Case, Guard, Learner, Steps, mean_of
 from vaultmind.planner.scorer import Stuff, Weights, built_in
+from vaultmind.times import time_of
 from vaultmind.types import PERSON, Caller, Chunk, Kind
 
 PLAN_PULL = 200.0

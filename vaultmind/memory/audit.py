@@ -145,10 +145,6 @@ class AuditLog:
         """Record something: `more` are fields of an audit line. Texts must be masked."""
         self.write(replace(self.line(caller, agent, op, outcome), **more))
 
-    def evidence(self, ref: MessageRef | None) -> str:
-        """Return how a line names the message that a change came from."""
-        return self.paths.link(ref) if ref else ""
-
 
 # --- reading ------------------------------------------------------------------------------
 
@@ -161,7 +157,13 @@ def newest_first(
     Without `ops` all but those of dropped facts. `holding` passes over lines without these
     characters of JSON, which is quick in a long file; undoes come all the same.
     """
-    streams = [_lines(path, device, holding) for path, device in audit_files(paths, agents)]
+    folders = (paths.absolute(paths.memory(agent)) for agent in agents)
+    files = [path for folder in folders for path in sorted(folder.glob("audit-*.jsonl"))]
+    streams = [
+        _lines(path, match[1], holding)
+        for path in files
+        if (match := _NAME.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
+    ]
     undone: dict[str, str] = {}
     for line in merge(*streams, key=lambda one: one.moment, reverse=True):
         if line.undoes and line.outcome == "written" and line.id not in undone:
@@ -207,15 +209,6 @@ def session_of(line: AuditLine) -> str:
     """Return the session that a line's evidence is of."""
     ref = ref_of(line.evidence)
     return ref.session if ref else ""
-
-
-def audit_files(paths: VaultPaths, agents: Iterable[str]) -> Iterator[tuple[Path, str]]:
-    """Yield the audit files of some agents, each with its device's name."""
-    for agent in agents:
-        for path in sorted(paths.absolute(paths.memory(agent)).glob("audit-*.jsonl")):
-            match = _NAME.fullmatch(path.name)
-            if match and path.is_file() and not path.is_symlink():
-                yield path, match[1]
 
 
 def moment(text: str) -> float:

@@ -127,11 +127,6 @@ def parse_brain(text: str) -> Brain:
     return Brain(facts, headings, language_of(tuple(one.title for one in headings)), reason)
 
 
-def damage(text: str) -> str:
-    """Return why nothing may be written to a brain, in words; empty for a sound one."""
-    return parse_brain(text).damaged
-
-
 def sound_text(text: str) -> tuple[str, str]:
     """Return a brain's sound lines at their places, others blank, and what is wrong with it.
 

@@ -22,7 +22,7 @@ from vaultmind.memory import brain
 from vaultmind.memory.audit import EDITED, FOUND, UNDOABLE, AuditLine, moment, newest_first
 from vaultmind.memory.brain import Brain, Move, PlacedFact, parse_brain
 from vaultmind.memory.contradictions import contradicts
-from vaultmind.memory.forget.hiding import Ref, hidden_words
+from vaultmind.memory.forget.hiding import Ref
 from vaultmind.memory.match import Match, find, repeats, same_fact, says
 from vaultmind.memory.rights import Decision, inferred
 from vaultmind.memory.wording import code_told, pick
@@ -175,7 +175,11 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
         return Step(ask.outcome("unchanged", message, known[0]))
     if corrects and (lost := [one.fact for one in meant if not one.is_kept]):
         return _not_kept(lost[0], ask)
-    against = [one for one in places if contradicts(write.text, one.fact.text)]
+    against = [
+        one
+        for one in places
+        if contradicts(write.text, one.fact.text, typed=one.fact.how in ("", "edited"))
+    ]
     others = [one for one in against if one not in meant]
     stay = [
         one
@@ -310,12 +314,6 @@ def also(outcome: Outcome, sentence: str) -> Outcome:
     return replace(outcome, message=message) if sentence else outcome
 
 
-def with_hidden(outcome: Outcome, refs: Sequence[Ref], said: str = "said it") -> Outcome:
-    """Return an outcome that tells of what was hidden, too."""
-    messages = sum("/" not in one.session for one in refs)
-    return replace(also(outcome, hidden_words(refs, said)), hidden_messages=messages)
-
-
 def readable(write: MemoryWrite, step: Step) -> MemoryWrite:
     """Return the write as a person can read it: a fact by its words, not by its block id."""
     words = mask(step.gone[0].text).text if step.gone else ""
@@ -415,7 +413,7 @@ def with_room(step: Step, text: str, archive: str, ask: Ask) -> Step:
     text = brain.apply(text, step.moves, archive=False, language=ask.language)
     archive = brain.apply(archive, step.moves, archive=True, language=ask.language)
     (limit, target), size = ask.sizes, brain_tokens(text)
-    if size <= limit or brain.damage(archive):
+    if size <= limit or parse_brain(archive).damaged:
         return step
     goal = limit - round((limit - min(target, limit)) * SLACK)
     taken, left, came = brain.block_ids(archive), list[Move](), list[Move]()
@@ -459,11 +457,6 @@ def _worth(fact: Fact) -> tuple[bool, int, str]:
 
 # --- undo ---------------------------------------------------------------------------------
 
-_NEVER = {
-    "erase": "An erasure cannot be undone: nothing of what was erased is kept anywhere.",
-    "model": "What ranks is no fact: `vaultmind model rollback` takes its last change back.",
-}
-
 
 class Conflict(Exception):
     """Why a change cannot be taken back, in words."""
@@ -473,7 +466,7 @@ def check_undoable(line: AuditLine) -> None:
     """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
     why = ""
     if line.op not in UNDOABLE:
-        why = _NEVER.get(line.op, f"{line.id} is “{line.op}”: only facts are undone.")
+        why = f"{line.id} is “{line.op}”: only changes of facts can be undone."
     elif line.outcome != "written":
         why = f"There is nothing to undo: {line.id} came to “{line.outcome}”."
     elif line.erased:

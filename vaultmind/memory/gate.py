@@ -25,7 +25,7 @@ from vaultmind.memory import audit, brain, changes, rights
 from vaultmind.memory.audit import AuditLine, refs_of
 from vaultmind.memory.changes import Ask, Step, Witness, also, named, quoted, readable
 from vaultmind.memory.forget.erasing import ERASABLES, Erasable, Erasing
-from vaultmind.memory.forget.hiding import Hiding, RecordKind, Ref
+from vaultmind.memory.forget.hiding import Hiding, RecordKind, Ref, hidden_words
 from vaultmind.memory.match import is_specific, mentions
 from vaultmind.memory.rights import Authority, Decision, inferred, only_person
 from vaultmind.memory.suggestions import Queue
@@ -162,7 +162,9 @@ class Gate:
             if step.written and ask.witness:
                 ask.log()
                 step = changes.plan(text, archive, ask)
-            makes_room = step.written and self._authority.level(ask.write.agent) >= rights.AUTO
+            makes_room = (
+                step.written and self._authority.rights(ask.write.agent).level >= rights.AUTO
+            )
             return changes.with_room(step, text, archive, ask) if makes_room else step
 
         return self._change(ask, step_of)
@@ -207,8 +209,8 @@ class Gate:
                 failed = self._line(line, ask.write, step)
                 self.audit.write(replace(failed, outcome="unchanged", reason=why, hidden=()))
             raise
-        said = "did" if step.unsaid else "said it"
-        outcome = changes.with_hidden(step.outcome, hid, said)
+        outcome = also(step.outcome, hidden_words(hid, "did" if step.unsaid else "said it"))
+        outcome = replace(outcome, hidden_messages=sum("/" not in one.session for one in hid))
         if number := len(self.hiding.show(step.shown)):
             verb = "is" if number == 1 else "are"
             outcome = also(outcome, f"{counted(number, 'message')} {verb} shown again.")
@@ -313,7 +315,7 @@ class Gate:
             section=outcome.section or "",
             before=mask(before).text,
             after="" if write.op == "forget" else mask(after).text,
-            evidence=self.audit.evidence(write.evidence),
+            evidence=self.paths.link(write.evidence) if write.evidence else "",
             reason=" · ".join(part for part in (outcome.reason, write.reason) if part),
             path=outcome.path,
             block=outcome.block,
@@ -340,8 +342,9 @@ class Gate:
                 if (safe, reason) not in known and len(known) < MOST_DROPS:
                     known.add((safe, reason))
                     block = next((one for one in reversed(evidence) if one[1:].isdigit()), "")
-                    ref = MessageRef(agent, session, block) if session else None
-                    about = {"after": safe, "reason": reason, "evidence": self.audit.evidence(ref)}
+                    ref = MessageRef(agent, session, block)
+                    link = self.paths.link(ref) if session else ""
+                    about = {"after": safe, "reason": reason, "evidence": link}
                     self.audit.note(caller, agent, audit.DROP, "dropped", **about)
 
     # --- undoing --------------------------------------------------------------------------
@@ -449,7 +452,7 @@ class Gate:
                     self._noticed[agent] = self.reader.stat(path)
 
     def _redated(self, agent: str, file: FileText | None) -> str | None:
-        if file is None or brain.damage(file.text):
+        if file is None or brain.parse_brain(file.text).damaged:
             return None
         lines = audit.newest_first(self.paths, (agent,), audit.FACT_OPS, holding='"moves"')
         return changes.redated(file.text, lines, self.clock().date().isoformat())
@@ -546,6 +549,6 @@ class Gate:
 
 def _sound(file: FileText | None, new: str) -> str:
     """Return a file's text, `new` where there is none. Raises UnreadableNote for a damaged one."""
-    if file and (reason := brain.damage(file.text)):
+    if file and (reason := brain.parse_brain(file.text).damaged):
         raise errors.UnreadableNote(file.path, reason)
     return file.text if file else new

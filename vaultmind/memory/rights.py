@@ -42,7 +42,7 @@ from vaultmind.language.secrets import sensitive
 from vaultmind.memory.audit import FOUND
 from vaultmind.tables import adapter, keep_private
 from vaultmind.types import SECTIONS, Caller, MemoryWrite
-from vaultmind.vault.files import FileStat, VaultReader, stat_of
+from vaultmind.vault.files import FileStat, VaultReader
 from vaultmind.vault.paths import AGENT_NAME
 from vaultmind.vault.properties import front_matter
 
@@ -213,9 +213,6 @@ class Authority:
         self._file, self._default = grants, default_level
         self._identities: dict[str, tuple[FileStat, Identity]] = {}
         self._lock = threading.RLock()
-        self._stamp: FileStat | None = None
-        self._known: dict[str, Rights] = {}
-        self._fault = ""
 
     def identity(self, agent: str) -> Identity:
         """Return an agent's identity as its file stands. One that cannot be read gives least."""
@@ -241,7 +238,7 @@ class Authority:
             known = self.known(agent)
             now = known.meet(asked.rights)
             if asked.teaches and now != known:
-                self._save({**self._known, agent: now})
+                self._save(agent, now)
             return now
 
     def known(self, agent: str) -> Rights:
@@ -249,27 +246,24 @@ class Authority:
 
         What a file that cannot be read does not give may have been a lowering.
         """
-        with self._lock:
-            fault = self.fault
-            return self._known.get(agent, Rights(min(self._default, SUGGEST if fault else FULL)))
+        kept, fault = self._kept()
+        return kept.get(agent, Rights(min(self._default, SUGGEST if fault else FULL)))
 
     @property
     def fault(self) -> str:
         """Return why the file of what the person allowed cannot be read; empty for a sound one."""
-        with self._lock:
-            try:
-                stamp = stat_of(self._file.stat())
-                if stamp != self._stamp:
-                    kept = json.loads(self._file.read_bytes())["agents"].items()
-                    self._known = {name: _from_json(one) for name, one in kept}
-                    self._stamp, self._fault = stamp, ""
-            except FileNotFoundError:
-                self._stamp, self._known, self._fault = None, {}, ""
-            except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-                said = f"{self._file} cannot be read ({error}): no raised right is in force"
-                self._stamp, self._known = None, {}
-                self._fault = f"{said}, and agents may only suggest"
-            return self._fault
+        return self._kept()[1]
+
+    def _kept(self) -> tuple[dict[str, Rights], str]:
+        """Return what is kept of each agent, and why nothing is where the file cannot be read."""
+        try:
+            kept = json.loads(self._file.read_bytes())["agents"].items()
+            return {name: _from_json(one) for name, one in kept}, ""
+        except FileNotFoundError:
+            return {}, ""
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            said = f"{self._file} cannot be read ({error}): no raised right is in force"
+            return {}, f"{said}, and agents may only suggest"
 
     def waiting(self, agent: str) -> tuple[str, ...]:
         """Return what an agent's identity asks for beyond what is allowed, in words."""
@@ -300,7 +294,7 @@ class Authority:
         only_person(caller, "allow anything")
         if asked.faults:
             raise BadArgument("identity", "; ".join(asked.faults), "a sound front matter")
-        self._keep(agent, asked.rights)
+        self._save(agent, asked.rights)
         return asked.rights
 
     def begin(self, agent: str, caller: Caller) -> None:
@@ -309,11 +303,8 @@ class Authority:
         Raises NotAllowed for every caller but the person.
         """
         only_person(caller, "allow anything")
-        self._keep(agent, None)
-
-    def level(self, agent: str) -> int:
-        """Return the level in force."""
-        return self.rights(agent).level
+        if agent in self._kept()[0] or self.fault:
+            self._save(agent, None)
 
     def decide(self, caller: Caller, target: str, op: Operation, scope: str) -> Decision:
         """Return whether a caller may change a target's memory.
@@ -352,26 +343,22 @@ class Authority:
 
     def keeps_records(self, agent: str) -> bool:
         """Tell whether an agent's conversations are written down: not at autonomy 0."""
-        return self.level(agent) > READ_ONLY
+        return self.rights(agent).level > READ_ONLY
 
     def notice(self) -> None:
         """Take in what identities say now: what was lowered stays so, whoever raises it again."""
         for agent in self._paths.agent_names():
             self.rights(agent)
 
-    def _keep(self, agent: str, rights: Rights | None) -> None:
+    def _save(self, agent: str, rights: Rights | None) -> None:
+        """Keep the rights of an agent, or none. Raises WriteFailed."""
         with self._lock:
-            if self.fault or rights or agent in self._known:
-                others = {name: one for name, one in self._known.items() if name != agent}
-                self._save(others | ({agent: rights} if rights else {}))
-
-    def _save(self, agents: dict[str, Rights]) -> None:
-        kept = {name: _to_json(one) for name, one in sorted(agents.items())}
-        try:
-            keep_private(self._file, {"version": 2, "agents": kept})
-        except OSError as error:
-            raise WriteFailed(f"{self._file} could not be written: {error}.") from error
-        self._known, self._stamp, self._fault = agents, stat_of(self._file.stat()), ""
+            known = {**self._kept()[0], agent: rights}
+            kept = {name: _to_json(one) for name, one in sorted(known.items()) if one}
+            try:
+                keep_private(self._file, {"version": 2, "agents": kept})
+            except OSError as error:
+                raise WriteFailed(f"{self._file} could not be written: {error}.") from error
 
 
 def only_person(caller: Caller, what: str) -> None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import logging
-import random
 import re
 import threading
 from collections.abc import Callable
@@ -145,18 +144,13 @@ def known(text: str, write: MemoryWrite) -> Put:
     return ("full" if is_full else "new"), ""
 
 
-def new_id(text: str, rng: random.Random) -> str:
-    """Return a fresh id for a suggestion in this text."""
-    return "s-" + new_block({one.removeprefix("s-") for one in block_ids(text)}, rng)
-
-
 def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> str:
     """Return the text with a suggestion at the end of those that wait.
 
     Raises UnreadableNote where a person's open comment or code would hide it.
     """
     write, ref, language = one.write, one.write.evidence, _language_in(text, language)
-    says = partial(_word, language)
+    says = partial(phrase, language, kind="suggestions")
     below = [f"{says('instead')}: “{escape(write.old)}”"] if write.op == "replace" else []
     below += [f"{says('why')}: {escape(write.reason)}"] if write.reason else []
     when = [one.time[:16].replace("T", " ")] if one.time else []
@@ -174,7 +168,7 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
     label = f"**{write.caller.name}** {says(write.op)}{into}"
     task = f"- [ ] {label}: {escape(write.text)} %%{raw}%% ^{one.id}"
     item = "\n".join((task, *(f"    - {line}" for line in below)))
-    heads = [_word(code, "waiting") for code in LANGUAGES]
+    heads = [phrase(code, "waiting", "suggestions") for code in LANGUAGES]
     start = text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + begun(language)
     return add_item(start, item, says("waiting"), lambda it: it.title in heads)
 
@@ -189,7 +183,8 @@ def tell(text: str, one: Suggestion, reason: str) -> str:
     first, *below = [line.rstrip("\r") for line in text[one.start : one.end].split("\n")]
     indent = first[: len(first) - len(first.lstrip(" \t"))]
     first = _BOX.sub(lambda m: m[0].replace(f"[{m[1]}]", "[ ]"), first, count=1)
-    told = _word(_language_in(text, "en"), "failed", reason=escape(one_line(reason)).rstrip("."))
+    reason = escape(one_line(reason)).rstrip(".")
+    told = phrase(_language_in(text, "en"), "failed", "suggestions", reason=reason)
     why = f"{indent}    - {told} {_FAILED}"
     lines = [first, *(line for line in below if _FAILED not in line), why]
     return text[: one.start] + with_newlines("\n".join(lines), newline_of(text)) + text[one.end :]
@@ -198,11 +193,7 @@ def tell(text: str, one: Suggestion, reason: str) -> str:
 def _language_in(text: str, language: str) -> str:
     """Return the language of a file's headings, else the one given."""
     titles = {one.title for one in parse_brain(text).headings}
-    return next((one for one in LANGUAGES if _word(one, "title") in titles), language)
-
-
-def _word(language: str, name: str, **values: object) -> str:
-    return phrase(language, name, "suggestions", **values)
+    return next((it for it in LANGUAGES if phrase(it, "title", "suggestions") in titles), language)
 
 
 # --- what the person answers --------------------------------------------------------------
@@ -233,7 +224,8 @@ class Queue:
             put = rejected or known(text, write)
             if put[0] != "new":
                 return None
-            put = "new", new_id(text, ask.rng)
+            taken = {one.removeprefix("s-") for one in block_ids(text)}
+            put = "new", f"s-{new_block(taken, ask.rng)}"
             ask.log()
             one = Suggestion(put[1], replace(write, evidence=ask.write.evidence), time)
             return add(text, one, self._paths, ask.language)

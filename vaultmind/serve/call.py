@@ -68,7 +68,7 @@ def own_agent(app: App, caller: Caller, agent: str, what: str) -> str:
 
 def told_time(given: str, name: str, now: datetime) -> str:
     """Return a time that was told; nothing for none, or for one in the future, which cannot be."""
-    from vaultmind.session.files import parse_time
+    from vaultmind.times import parse_time
 
     try:
         return given if given and parse_time(given) <= now + CLOCKS_DIFFER else ""

@@ -20,16 +20,16 @@ from vaultmind.errors import BadArgument, NotFound, UnreadableNote
 from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
-from vaultmind.session.files import Hides
+from vaultmind.session.files import Hides, Shelf
 from vaultmind.session.parts import Recent
 from vaultmind.session.sentences import language_of, read, shortened
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
-from vaultmind.session.unkept import keeping
+from vaultmind.times import iso, parse_time, time_of
 from vaultmind.tokens import count
 from vaultmind.types import Message
 from vaultmind.vault import transcript as written
-from vaultmind.vault.files import Change, FileText, VaultReader, newline_of, with_newlines
-from vaultmind.vault.properties import front_matter, set_property
+from vaultmind.vault.files import Change, FileText, newline_of, with_newlines
+from vaultmind.vault.properties import body_start, front_matter, set_property
 from vaultmind.vault.transcript import SessionMeta, Transcript, parse_session, runs
 
 BODY_TOKENS = 280
@@ -45,9 +45,10 @@ LAST_MESSAGES = 50
 CLOCKS_DIFFER = timedelta(minutes=1)
 TITLE_CHARS, TITLE_WORDS = 60, 3
 """A sentence of fewer words makes a title only where there is no longer one."""
-CLIENTS = {"claude-code": "Claude Code", "claude-ai": "Claude Desktop"}
-"""What people call the clients that call themselves otherwise."""
-NAMELESS = frozenset({"mcp", "cli", "http"})
+CLIENTS = {
+    "claude-code": "Claude Code", "claude-ai": "Claude Desktop", "mcp": "", "cli": "", "http": ""
+}  # fmt: skip
+"""What people call the clients that call themselves otherwise; some tell them nothing."""
 _BLOCK_AT_END = re.compile(r" \^([A-Za-z0-9-]+)$", re.MULTILINE)
 log = logging.getLogger(__name__)
 
@@ -67,10 +68,11 @@ class Leaves:
     title: str = ""
 
 
-def leaves_of(reader: VaultReader, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
+def leaves_of(shelf: Shelf, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
     """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
     session = files.session_of(path)
-    transcript, told = _told(reader, agent, session, hides)
+    transcript = shelf.read(agent, session)
+    told = [one for one, _ in shelf.recallable(agent, session, hides)]
     language, prefix = language_of(told), session.replace("_", "-")
     body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
     said, where = last_time(transcript, now), where_of(transcript.meta)
@@ -89,12 +91,12 @@ def telling(leaves: Leaves, now: datetime) -> Change:
         found = front_matter(before)
         head = before[: found.body_start] if found else ""
         same = speaks_of(before) == link(leaves.path)
-        date = files.time_or_none(str(found.properties.get("date") or "")) if found else None
+        date = time_of(str(found.properties.get("date") or "")) if found else None
         if not leaves.body or (date and leaves.said < date <= now and not same):
             return None
         when = leaves.said.strftime("%Y-%m-%d %H:%M")
         body = f"{', '.join(filter(None, (when, leaves.where)))}\n\n{leaves.body}"
-        about = {"session": link(leaves.path), "date": files.iso(leaves.said)}
+        about = {"session": link(leaves.path), "date": iso(leaves.said)}
         head = _set(head, "the active context", about | {"tokens": count(files.plain_text(body))})
         return with_newlines(f"{head}\n{body}\n", newline_of(before))
 
@@ -110,7 +112,7 @@ def ending(leaves: Leaves, when: datetime) -> Change:
             return None
         meta = transcript.meta
         values: dict[str, str | int | tuple[str, ...]] = {
-            "ended": files.iso(when), "state": "ended", "pending": written.EXTRACTION
+            "ended": iso(when), "state": "ended", "pending": written.EXTRACTION
         }  # fmt: skip
         values |= {"segments": transcript.segment} if transcript.segment > meta.segments else {}
         values |= {"aliases": (leaves.title,)} if leaves.title and not meta.title else {}
@@ -144,8 +146,7 @@ def speaks_of(text: str) -> str:
 
 def body_of(text: str) -> str:
     """Return what an active context says of its session, below the line that says when it was."""
-    found = front_matter(text)
-    body = text[found.body_start if found else 0 :].replace("\r\n", "\n").lstrip("\n")
+    body = text[body_start(text) :].replace("\r\n", "\n").lstrip("\n")
     first, _, rest = body.partition("\n")
     return rest.lstrip("\n") if re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", first) else body
 
@@ -212,8 +213,7 @@ def title_of(messages: Sequence[Message]) -> str:
 
 def where_of(meta: SessionMeta) -> str:
     """Return with which client and in which project a session was held; empty if nobody said."""
-    client = meta.client.casefold()
-    client = "" if client in NAMELESS else CLIENTS.get(client, meta.client)
+    client = CLIENTS.get(meta.client.casefold(), meta.client)
     names = (mask(one).text.replace("%", "") for one in (client, meta.project))
     return ", ".join(filter(None, (" ".join(one.split())[:40].strip(" ,") for one in names)))
 
@@ -225,28 +225,19 @@ def last_time(transcript: Transcript, now: datetime) -> datetime:
     times that a person made unreadable the session counts as over.
     """
     texts = [placed.message.time for placed in transcript.messages[-LAST_MESSAGES:]]
-    told = map(files.time_or_none, texts or [transcript.meta.started])
+    told = map(time_of, texts or [transcript.meta.started])
     times = [time for time in told if time]
     past = [time for time in times if time <= now + CLOCKS_DIFFER]
-    return max(past or times[-1:], default=files.parse_time("1970-01-02T00:00:00+00:00"))
+    return max(past or times[-1:], default=parse_time("1970-01-02T00:00:00+00:00"))
 
 
-def _told(
-    reader: VaultReader, agent: str, session: str, hides: Hides
-) -> tuple[Transcript, Sequence[Message]]:
-    """Return a session as it was read, and its messages that may be told of."""
-    file, there = files.read_session(reader, agent, session)
-    shown = files.recallable(agent, file.path, file.text, hides, transcript=there)
-    return there, keeping([one for one, _ in shown])
-
-
-def recent_of(reader: VaultReader, agent: str, session: str, hides: Hides) -> Recent | None:
+def recent_of(shelf: Shelf, agent: str, session: str, hides: Hides) -> Recent | None:
     """Return what is told of a session in a line; None for one that says nothing."""
     try:
-        transcript, told = _told(reader, agent, session, hides)
+        meta = shelf.read(agent, session).meta
+        told = [one for one, _ in shelf.recallable(agent, session, hides)]
     except (NotFound, UnreadableNote):
         return None
-    meta = transcript.meta
     title = meta.topics[0] if meta.source and meta.topics else title_of(told)
     when = meta.started[:16].replace("T", " ")
     line = f"{', '.join(filter(None, (when, where_of(meta))))}: {title}"

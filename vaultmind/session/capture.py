@@ -24,13 +24,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from vaultmind.errors import BadArgument, NotFound, VaultMindError
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.polling import Worker, quietly
 from vaultmind.session import files
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
+from vaultmind.times import local_time, time_of
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import agent_name
@@ -106,7 +107,7 @@ class HostTalk:
 
     def is_new(self, message: Message) -> bool:
         """Tell whether a message is to be written down, if it is not known there."""
-        time = files.time_or_none(message.time)
+        time = time_of(message.time)
         return message.id not in self.seen and not (self.since and time and time < self.since)
 
     def given(self, part: Part) -> None:
@@ -117,14 +118,6 @@ class HostTalk:
     def let_go(self) -> None:
         """Keep that the host has nothing of what was said or given before it any more."""
         self.held, self.shown, self.compacted = set(), [], True
-
-    def is_in(self, folder: str) -> None:
-        """Keep what people call the folder that they work in, but for their home, of the first:
-        a conversation may go to others in the course of it.
-        """
-        names = [one for one in re.split(r"[\\/]", folder) if one]
-        if names and not self.caller.project and folder != str(Path.home()):
-            self.caller = replace(self.caller, project=names[-1])
 
 
 class Capture(Worker):
@@ -146,7 +139,10 @@ class Capture(Worker):
         talk = self._talks.setdefault(key, HostTalk(*key, file, Caller("agent", key[0], HOST)))
         if talk.path != file:
             talk = self._talks[key] = HostTalk(*key, file, talk.caller)
-        talk.is_in(folder)
+        names = [one for one in re.split(r"[\\/]", folder) if one]
+        if names and not talk.caller.project and folder != str(Path.home()):
+            # what people call the first folder: a conversation may go to others in its course
+            talk.caller = replace(talk.caller, project=names[-1])
         return talk
 
     def joined(self, caller: Caller, pipe: str, host_id: str) -> Caller:
@@ -243,15 +239,13 @@ class Capture(Worker):
         talk.session, talk.seen = "", set()
         for head in heads:
             is_own = head.is_of(talk.conversation)
-            with suppress(VaultMindError):
-                if is_own or head in heads[-NEWEST:]:
-                    placed = self._sessions.read(talk.agent, head.id).messages
-                    said = [one.message for one in placed if not one.message.asked]
-                    talk.seen.update(one.id for one in said)
-                if is_own:
-                    talk.session = head.id
-                    times = (one.time for one in said if one.how == "captured")
-                    captured += filter(None, map(files.time_or_none, times))
+            if is_own or head in heads[-NEWEST:]:
+                said = self._sessions.messages(talk.agent, head.id)
+                talk.seen.update(one.id for one in said if not one.asked)
+            if is_own:
+                talk.session = head.id
+                times = (one.time for one in said if one.how == "captured" and not one.asked)
+                captured += filter(None, map(time_of, times))
         talk.since = max(captured) - OUT_OF_ORDER if captured else None
 
 
@@ -265,8 +259,19 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
     A file that has shrunk is read from its start. Raises NotFound where there is no file yet,
     BadArgument for anything but a regular file of this user.
     """
-    with _opened(path) as file:
-        size = os.fstat(file.fileno()).st_size
+    try:
+        if not path.is_absolute() or path.suffix != ".jsonl":
+            raise ValueError(f"{path} is no transcript")
+        file = os.fdopen(os.open(path, OPEN_FLAGS), "rb")  # no link followed, no pipe waited for
+    except FileNotFoundError:
+        raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
+    except (OSError, ValueError) as error:
+        raise BadArgument("transcript_path", str(path), OWN_FILE) from error
+    with file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+            raise BadArgument("transcript_path", str(path), OWN_FILE)
+        size = found.st_size
         start = offset if offset <= size else 0
         file.seek(start)
         lines = [line for line in file.readlines(max_bytes) if line.endswith(b"\n")]
@@ -276,30 +281,12 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
 
 def last_prompt(path: str) -> Message | None:
     """Return what the person said last, by the end of a transcript; nothing is written down."""
-    try:
-        with _opened(Path(path)) as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
-            said = [one for raw in file for one in parse_line(raw, {}) or () if one.role == "user"]
-    except (BadArgument, NotFound, OSError):
-        return None
+    said: list[Message] = []
+    with suppress(BadArgument, NotFound, OSError):
+        start = max(0, Path(path).lstat().st_size - END_BYTES)
+        lines, _, _ = read_on(Path(path), start, END_BYTES)
+        said = [one for raw in lines for one in parse_line(raw, {}) or () if one.role == "user"]
     return said[-1] if said else None
-
-
-def _opened(path: Path) -> BinaryIO:
-    """Return a transcript opened for reading; no link is followed, no pipe waited for."""
-    try:
-        if not path.is_absolute() or path.suffix != ".jsonl":
-            raise ValueError(f"{path} is no transcript")
-        file = os.fdopen(os.open(path, OPEN_FLAGS), "rb")
-    except FileNotFoundError:
-        raise NotFound(f"There is no transcript {str(path)!r} yet.") from None
-    except (OSError, ValueError) as error:
-        raise BadArgument("transcript_path", str(path), OWN_FILE) from error
-    found = os.fstat(file.fileno())
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-        file.close()
-        raise BadArgument("transcript_path", str(path), OWN_FILE)
-    return file
 
 
 def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ...] | None:
@@ -319,7 +306,7 @@ def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ..
         return None
     if any(record.get(name) for name in NOT_SAID) or not _is_human(record):
         return ()
-    time = files.local_time(record.get("timestamp"))
+    time = local_time(record.get("timestamp"))
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or files.hashed_id(raw.decode("utf-8", "replace")))

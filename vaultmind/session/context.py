@@ -11,22 +11,20 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from vaultmind.config import Config
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words import detect
-from vaultmind.memory.brain import MEND, PlacedFact, parse_brain
+from vaultmind.memory.brain import PlacedFact, cut, parse_brain
 from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
 from vaultmind.plural import counted
 from vaultmind.session import parts, subagents, summary
 from vaultmind.session.active import speaks_of
 from vaultmind.session.conversation import Conversations, View
-from vaultmind.session.files import Hides, Shows, plain_text, read_brain, read_text
+from vaultmind.session.files import Shows, plain_text, read_text
 from vaultmind.session.parts import BuildRequest, BuiltContext, Part, PartName, Piece, filled
 from vaultmind.session.recall import Found, Recall, key_of, piece_of, remembered, spoken, waiting
 from vaultmind.session.sentences import context_words
 from vaultmind.tokens import clip, count
 from vaultmind.types import Caller, Chunk, Hit, SearchRequest
-from vaultmind.vault.files import VaultReader
 from vaultmind.vault.parts import without_hidden
 from vaultmind.vault.paths import SESSION_ID, agent_name
 
@@ -70,12 +68,9 @@ _IMPORTANCE = {"current": 0, None: 1, "decisions": 2, "preferences": 3, "user": 
 class ContextBuilder:
     """Builds contexts of one vault's conversations. Any thread."""
 
-    reader: VaultReader
     shows: Shows
-    hides: Hides
     talks: Conversations
     recall: Recall
-    config: Config
     excludes: Callable[[str], bool] = lambda path: False
     """Tells whether the person's rules keep a vault-relative path from everybody."""
 
@@ -85,7 +80,7 @@ class ContextBuilder:
         Raises BadArgument for a budget below 1 or a bad name of a task, NotFound for a session
         that is not there or may not be seen.
         """
-        most = self.config.context.max_tokens
+        most = self.talks.config.context.max_tokens
         budget = most if request.budget is None else request.budget
         if budget < 1:
             raise BadArgument("budget", budget, "1 or more")
@@ -116,7 +111,9 @@ class _Draft:
     ) -> None:
         """Look at the conversation and at what waits for an answer in it."""
         self.by, self.request, self.caller, self.budget = by, request, caller, budget
-        self.config, self.is_named = by.config, request.budget is not None
+        self.config, self.is_named = by.talks.config, request.budget is not None
+        self.reader, self.paths = by.talks.reader, by.talks.reader.paths
+        self.hides = by.talks.gate.hiding.hides
         self.without = request.without | ({"active context"} if request.task else set())
         self.left = budget + parts.BETWEEN_TOKENS
         self.frame = request.frame_tokens + parts.BETWEEN_TOKENS
@@ -222,7 +219,7 @@ class _Draft:
         Within its share, or in all there is where there is no conversation. What is left over
         there goes to the identity first, then to the brain, then to the active context.
         """
-        request, paths, agent = self.request, self.by.reader.paths, self.request.agent
+        request, paths, agent = self.request, self.paths, self.request.agent
         places = paths.identity(agent), paths.brain(agent), paths.active_context(agent)
         identity, facts, active = (self._readable(*one) for one in zip(START, places, strict=True))
         active = self._last_time(active) if self.wants("active context") else ""
@@ -243,13 +240,10 @@ class _Draft:
 
     def _readable(self, name: PartName, path: str) -> str:
         """Return what can be read of a file; what cannot is named, and how to mend it."""
-        by, reads = self.by, read_brain if name == "brain" else read_text
-        text, wrong = "", ""
-        if self.wants(name) and by.shows(path, self.caller):
-            text, wrong = reads(by.reader, path)
+        is_shown = self.wants(name) and self.by.shows(path, self.caller)
+        text, wrong = read_text(self.reader, path) if is_shown else ("", "")
         if wrong:
-            reason = wrong if name == "brain" else f"{path}: {wrong}. {MEND}"
-            self.drop(f"part of the {name}", reason)
+            self.drop(f"part of the {name}", wrong)
         return text
 
     def _last_time(self, text: str) -> str:
@@ -257,14 +251,14 @@ class _Draft:
 
         Nothing that it says of this very one, and nothing that is hidden or not to be seen.
         """
-        by, paths, request, told = self.by, self.by.reader.paths, self.request, speaks_of(text)
-        record = paths.active_context(request.agent).removesuffix(".md")
-        last = without_hidden(text, lambda block: by.hides(request.agent, record, block))
+        by, request, told = self.by, self.request, speaks_of(text)
+        record = self.paths.active_context(request.agent).removesuffix(".md")
+        last = without_hidden(text, lambda block: self.hides(request.agent, record, block))
         seen = [
             one
             for one in request.others
             if f"/{one.session}]]" not in told
-            and by.shows(paths.session(request.agent, one.session), self.caller)
+            and by.shows(self.paths.session(request.agent, one.session), self.caller)
         ]
         own = self.view.session if self.view else request.session
         if own and own in SESSION_ID.findall(told):
@@ -360,7 +354,7 @@ class _Draft:
         fits = summary.fitting(rolling, room - count(f"{title}\n"), speakers=True)
         body = summary.shown(fits, speakers=True)
         text = f"{title}\n{body}" if body else ""
-        path = self.by.reader.paths.rolling(view.agent, view.session, view.segment)
+        path = self.paths.rolling(view.agent, view.session, view.segment)
         why = f"{counted(rolling.messages, 'message')} folded"
         self.add(Part("summary", text, count(text), (path,), (), why))
         if len(fits.lines) < len(lines):
@@ -425,10 +419,9 @@ class _Draft:
 
         Its messages since its segment began, its sliding summaries, and the active context.
         """
-        view, paths = self.view, self.by.reader.paths
-        own = [paths.active_context(self.request.agent)]
+        view, own = self.view, [self.paths.active_context(self.request.agent)]
         if view:
-            rolling = f"{paths.summaries(view.agent)}/rolling/{view.session}"
+            rolling = f"{self.paths.summaries(view.agent)}/rolling/{view.session}"
             own += [f"{rolling}.", f"{rolling}-"]
             if one.path == view.path:
                 return one.anchor in {f"#^{message.block}" for message in view.messages}
@@ -436,14 +429,13 @@ class _Draft:
 
     def add_runs(self) -> None:
         """Add a sub-agent's last completed runs, in the place of a conversation."""
-        by, agents = self.by, self.by.reader.paths.agent_names()
+        agents = self.paths.agent_names()
 
         def hides(file: str, block: str) -> bool:
-            return by.excludes(file) or any(by.hides(one, file, block) for one in agents)
+            return self.by.excludes(file) or any(self.hides(one, file, block) for one in agents)
 
-        paths, task = by.reader.paths, self.request.task
-        many = self.config.context.subagent_history
-        runs = subagents.history(paths, task, many, hides)
+        task, many = self.request.task, self.config.context.subagent_history
+        runs = subagents.history(self.paths, task, many, hides)
         self.notes += [] if runs else [f"There are no completed runs of the task {task!r}."]
         title, room, pieces = self.words["history"], self.room, list[Piece]()
         for at, run in enumerate(runs if self.wants("history") else ()):
@@ -531,10 +523,7 @@ def _importance(one: PlacedFact) -> tuple[int, bool, str, int]:
 
 def _without(text: str, facts: Sequence[PlacedFact]) -> str:
     """Return a brain without some facts and what is nested under them."""
-    kept, position = list[str](), 0
-    for placed in sorted(facts, key=lambda one: one.start):
-        if placed.start >= position:
-            kept.append(text[position : placed.start])
-        stop = text.find("\n", placed.tree_end)
-        position = max(position, stop + 1 if stop >= 0 else len(text))
-    return "".join((*kept, text[position:]))
+    above = [one for one in facts if not any(it.start < one.start < it.tree_end for it in facts)]
+    for one in sorted(above, key=lambda one: -one.start):
+        text = cut(text, one.start, one.tree_end)
+    return text

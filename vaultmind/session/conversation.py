@@ -17,7 +17,7 @@ from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.gate import Gate
 from vaultmind.polling import Worker
 from vaultmind.redact import mask
-from vaultmind.session.files import Shelf, read_text, recallable
+from vaultmind.session.files import Shelf, read_text
 from vaultmind.session.sentences import language_of
 from vaultmind.session.summary import (
     Rolling,
@@ -37,10 +37,6 @@ HELD = 8
 FOLDED_AT_ONCE, FOLDED_BY_ASKER = 120, 360
 """Messages that are folded and saved together; and for whose folding who asks waits: the rest is
 folded in the background."""
-Hidden = Callable[[str], frozenset[tuple[str, str]]]
-"""Returns (record, part) of all that is hidden of an agent: the same object while it is the same.
-
-A message of a session by block or own id; a part of a summary (path without `.md`), by block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +84,8 @@ class Conversation:
         Raises UnreadableNote.
         """
         with self.lock:
-            stamp, hidden = self._place.reader.stat(self.path), self._place.hidden(self.agent)
+            hidden = self._place.gate.hiding.hidden(self.agent)
+            stamp = self._place.reader.stat(self.path)
             if self._view is None or self._seen != (stamp, hidden, self._stamp()):
                 with suppress(NotFound):
                     self._view = None
@@ -105,12 +102,13 @@ class Conversation:
 
     def _read(self, hidden: frozenset[tuple[str, str]]) -> View:
         """Read the files; of the summary what is neither hidden nor gone."""
-        file, found = self._place.shelf.file(self.agent, self.session)
+        shelf = self._place.shelf
+        file, found = shelf.file(self.agent, self.session)
 
         def hides(agent: str, record: str, part: str) -> bool:
             return (record, part) in hidden or ("", part) in hidden
 
-        kept = recallable(self.agent, self.path, file.text, hides, transcript=found, unasked=False)
+        kept = shelf.recallable(self.agent, self.session, hides, unasked=False)
         shown = [(_clean(one), at) for one, at in kept]
         self._edited |= not file.text.startswith(self._text)
         self._text, self._segment = file.text, found.segment
@@ -187,9 +185,9 @@ class Conversation:
 class Conversations(Worker):
     """Holds conversations as they stand in their files. Safe to use from threads."""
 
-    def __init__(self, shelf: Shelf, gate: Gate, hidden: Hidden, config: Config) -> None:
+    def __init__(self, shelf: Shelf, gate: Gate, config: Config) -> None:
         super().__init__("follow")
-        self.shelf, self.gate, self.hidden, self.config = shelf, gate, hidden, config
+        self.shelf, self.gate, self.config = shelf, gate, config
         self.reader = shelf.reader
         self._conversation = lru_cache(HELD)(partial(Conversation, self))
 

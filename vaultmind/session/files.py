@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -64,7 +63,7 @@ _NUMBER = re.compile(rb"(\d{4}-\d\d-\d\d)_(\d{3,5})(?!\d)")
 
 def session_ids(paths: VaultPaths, agent: str) -> tuple[str, ...]:
     """Return the ids of an agent's sessions, oldest first."""
-    names = (name[:-3] for name in _names(paths.root / paths.sessions(agent)) if name[-3:] == ".md")
+    names = (name.removesuffix(".md") for name in _names(paths, agent, "*.md"))
     found = filter(SESSION_ID.fullmatch, names)
     return tuple(sorted(found, key=lambda one: (one[:10], int(one[11:]))))
 
@@ -81,7 +80,7 @@ def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
     would hide new words, or vouch for words that nobody said. So numbers are looked for in the
     names of sessions and in the agent's logs, which name each session that begins.
     """
-    texts = ["\n".join(_names(paths.root / paths.sessions(agent))).encode()]
+    texts = ["\n".join(_names(paths, agent, "*")).encode()]
     for path in (paths.root / paths.memory(agent)).glob("*.jsonl"):
         with suppress(OSError):
             texts.append(path.read_bytes())
@@ -91,42 +90,8 @@ def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
     return used
 
 
-def _names(folder: Path) -> list[str]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        return [entry.name for entry in entries]
-    return []
-
-
-def parse_time(value: str) -> datetime:
-    """Return an ISO 8601 time as an aware datetime; without an offset it is local time.
-
-    Raises ValueError.
-    """
-    moment = datetime.fromisoformat(value.strip())
-    return moment if moment.tzinfo else moment.astimezone()
-
-
-def time_or_none(value: str) -> datetime | None:
-    """Return a time, or None for what is none: a person may have edited it."""
-    try:
-        return parse_time(value)
-    except ValueError:
-        return None
-
-
-def iso(moment: datetime) -> str:
-    """Return a time as sessions store it: ISO 8601 to the second, with its offset."""
-    return moment.isoformat(timespec="seconds")
-
-
-def local_time(value: object) -> str:
-    """Return a time (ISO 8601 or seconds since 1970) as local time; empty if it is none."""
-    try:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return iso(datetime.fromtimestamp(value, UTC).astimezone())
-        return iso(parse_time(value).astimezone()) if isinstance(value, str) else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
+def _names(paths: VaultPaths, agent: str, pattern: str) -> list[str]:
+    return [one.name for one in (paths.root / paths.sessions(agent)).glob(pattern)]
 
 
 # --- heads --------------------------------------------------------------------------------
@@ -185,6 +150,12 @@ class Shelf:
         """Return a session. Raises NotFound, UnreadableNote."""
         return self.file(agent, session)[1]
 
+    def messages(self, agent: str, session: str) -> list[Message]:
+        """Return all that was said in a session; nothing where it cannot be read."""
+        with suppress(NotFound, UnreadableNote):
+            return [one.message for one in self.read(agent, session).messages]
+        return []
+
     def file(self, agent: str, session: str) -> tuple[FileText, Transcript]:
         """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
         path = self._paths.session(agent_name(agent), session)
@@ -200,6 +171,31 @@ class Shelf:
         read = self._parsed[path] = file, written.parse_session(file.text, there, begin)
         return read
 
+    def recallable(
+        self, agent: str, session: str, hides: Hides, *, unasked: bool = True
+    ) -> list[tuple[Message, int]]:
+        """Return the messages of a session that may be recalled, each with its segment.
+
+        Left out are requests to the memory, what was erased and what was forgotten. Of a message
+        that stands in a private passage only what is outside it is left, maybe nothing. What was
+        asked not to be kept is left out as well, but where it is not `unasked`. Raises NotFound,
+        UnreadableNote.
+        """
+        file, there = self.file(agent, session)
+        text, blanked, shown = file.text, blank_private(file.text), []
+        gone = unkept([one.message for one in there.messages]) if unasked else {}
+        for at, one in enumerate(there.messages):
+            message, place = one.message, slice(one.text_start, one.text_end)
+            names = filter(None, (message.id, message.block))
+            is_out = at in gone or message.asked or message.erased
+            if is_out or any(hides(agent, session, name) for name in names):
+                continue
+            if blanked[place] != text[place]:
+                kept = mask(message.text).text
+                message = replace(message, text=kept if kept != message.text else "")
+            shown.append((message, one.segment))
+        return shown
+
 
 def _read_head(session: str, path: Path) -> Head:
     descriptor = os.open(path, OPEN_FLAGS)
@@ -211,48 +207,6 @@ def _read_head(session: str, path: Path) -> Head:
 
 
 # --- reading ------------------------------------------------------------------------------
-
-
-def read_session(reader: VaultReader, agent: str, session: str) -> tuple[FileText, Transcript]:
-    """Return a session's file and what it says. Raises NotFound, UnreadableNote."""
-    file = reader.read(reader.paths.session(agent, session))
-    return file, written.parse_session(file.text)
-
-
-def recallable(
-    agent: str,
-    path: str,
-    text: str,
-    hides: Hides,
-    *,
-    transcript: Transcript | None = None,
-    unasked: bool = True,
-) -> list[tuple[Message, int]]:
-    """Return the messages of a session's file that may be recalled, each with its segment.
-
-    Left out are requests to the memory, what was erased and what was forgotten. Of a message
-    that stands in a private passage only what is outside it is left, maybe nothing. What was
-    asked not to be kept is among them as long as the one that asks is: it says so itself. Not
-    `unasked`, it is among them anyway.
-    """
-    placed = (transcript or written.parse_session(text)).messages
-    session, blanked = session_of(path), blank_private(text)
-
-    def hidden(one: Message) -> bool:
-        names = filter(None, (one.id, one.block))
-        return bool(one.asked) or one.erased or any(hides(agent, session, it) for it in names)
-
-    gone = unkept([one.message for one in placed]) if unasked else {}
-    shown = []
-    for at, one in enumerate(placed):
-        message, there = one.message, slice(one.text_start, one.text_end)
-        if hidden(message) or hidden(placed[gone.get(at, at)].message):
-            continue
-        if blanked[there] != text[there]:
-            kept = mask(message.text).text
-            message = replace(message, text=kept if kept != message.text else "")
-        shown.append((message, one.segment))
-    return shown
 
 
 def beginning(text: str, most: int) -> str:
@@ -282,20 +236,19 @@ def plain_text(text: str) -> str:
 
 
 def read_text(reader: VaultReader, path: str) -> tuple[str, str]:
-    """Return (a file's sound lines, why it could not be read whole); a missing file is empty."""
+    """Return a file's sound lines, and what is wrong with it and how to mend it.
+
+    A missing file is empty.
+    """
+    text = reason = ""
     try:
-        return reader.read(path).text, ""
+        text = reader.read(path).text
     except NotFound:
-        return "", ""
+        pass
     except (PathRefused, UnreadableNote) as error:
+        reason = error.reason
         with suppress(VaultMindError):
-            return reader.read_broken(path), error.reason
-        return "", error.reason
-
-
-def read_brain(reader: VaultReader, path: str) -> tuple[str, str]:
-    """Return a brain's sound lines, and what is wrong with the file and how to mend it."""
-    text, reason = read_text(reader, path)
+            text = reader.read_broken(path)
     sound, damage = sound_text(text)
     if damage := reason or damage:
         return sound, f"{path} is damaged: {damage}. {WRITING_WAITS} {MEND}"

@@ -20,8 +20,9 @@ from vaultmind.errors import BadArgument, UnreadableNote
 from vaultmind.language.text import plain_sentences
 from vaultmind.ports import Report, silent
 from vaultmind.redact import mask
-from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id, local_time, texts
+from vaultmind.session.files import ISO_TIME, TOOL_CHARS, beginning, hashed_id, texts
 from vaultmind.session.log import SessionLog
+from vaultmind.times import local_time
 from vaultmind.types import ROLES, Message, MessageRef, Progress, Role
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name

@@ -13,7 +13,6 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -29,9 +28,9 @@ from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session import files
 from vaultmind.session.active import ending, last_time, leaves_of, recent_of, telling
-from vaultmind.session.files import iso, parse_time
 from vaultmind.session.parts import Recent
 from vaultmind.session.unkept import BEYOND_DOUBT, refs_of, unkept
+from vaultmind.times import iso, parse_time
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import FileText, VaultReader
@@ -145,7 +144,7 @@ class SessionLog(files.Shelf):
         not of what was imported.
         """
         super().__init__(reader)
-        self._gate, self._clock = gate, clock
+        self.gate, self.clock = gate, clock
         self.idle = timedelta(minutes=idle_minutes)
         self._ended, self._grew = ended, grew
         self._readable = reader.max_bytes or files.DEFAULT_SESSION_BYTES
@@ -188,7 +187,7 @@ class SessionLog(files.Shelf):
         it stays erased, though the session that held it may have been deleted by hand: any of the
         message's day may be that.
         """
-        agent, erased = agent_name(agent), self._gate.hiding.erased
+        agent, erased = agent_name(agent), self.gate.hiding.erased
         highest = files.numbers_used(self._paths, agent)
 
         def is_erased(one: Message) -> bool:
@@ -202,7 +201,7 @@ class SessionLog(files.Shelf):
 
     def _arrive(self, talk: Talk, messages: Sequence[Message], new_segment: bool = False) -> Logged:
         """Write down what is not known yet, safe to keep, and hide what it asks not to keep."""
-        agent, now, said = talk.meta.agent, iso(self._clock()), list[Message]()
+        agent, now, said = talk.meta.agent, iso(self.clock()), list[Message]()
         kinds, cut = set[str](), list[str]()
         for one in messages:
             text, left = one.text, len(one.text) - self._most
@@ -235,10 +234,10 @@ class SessionLog(files.Shelf):
         if any(one.confidence >= BEYOND_DOUBT for one in asks):
             self._asked.add((agent, session))
         if (agent, session) in self._asked:
-            there = [placed.message for placed in self.read(agent, session).messages]
+            there = self.messages(agent, session)
             gone = (there[at] for at in unkept(there, least=BEYOND_DOUBT))
             for ref in refs_of(agent, session, gone):
-                self._gate.hide(agent, (ref,), Caller("agent", agent), asked=True)
+                self.gate.hide(agent, (ref,), Caller("agent", agent), asked=True)
 
     def ask(
         self, write: MemoryWrite, words: str = "", id: str = "", said: MessageRef | None = None
@@ -269,12 +268,12 @@ class SessionLog(files.Shelf):
                 logged = self.log(to, message, caller=caller, conversation=caller.conversation)
                 said = logged.refs[0]
             if said and write.op == "forget":
-                self._gate.hide(said.agent, (said,), caller, asked=True)
+                self.gate.hide(said.agent, (said,), caller, asked=True)
             return said
 
         if write.op != "forget":
-            write = replace(write, text=with_dates(write.text, self._clock()))
-        return self._gate.write(write, witness)
+            write = replace(write, text=with_dates(write.text, self.clock()))
+        return self.gate.write(write, witness)
 
     # --- how it ends ---------------------------------------------------------------------
 
@@ -286,7 +285,7 @@ class SessionLog(files.Shelf):
         Empty where none is open. What it was about is written for the next one first. Raises
         NotFound for a session that is not there, and what a write raises.
         """
-        agent, moment = self._writable(agent), self._clock()
+        agent, moment = self._writable(agent), self.clock()
         running = self._running(agent, None if session else conversation)
         current = next((one for one in running if session in ("", one.id)), None)
         if current is None:
@@ -306,7 +305,7 @@ class SessionLog(files.Shelf):
         for name in (agent_name(agent),) if agent else self._paths.agent_names():
             caller = Caller("agent", name)
             for one in self._running(name) if self.keeps(name) else ():
-                if abs(self._clock() - one.last) >= self.idle:
+                if abs(self.clock() - one.last) >= self.idle:
                     quietly(partial(self._end, name, one.id, one.last, caller))
 
     def _end(self, agent: str, session: str, when: datetime, caller: Caller) -> None:
@@ -316,16 +315,16 @@ class SessionLog(files.Shelf):
         """
         path, active = self._paths.session(agent, session), self._paths.active_context(agent)
         with self._locks[agent]:
-            now = self._clock()
-            leaves = leaves_of(self.reader, self._gate.hiding.hides, agent, path, now)
+            now = self.clock()
+            leaves = leaves_of(self, self.gate.hiding.hides, agent, path, now)
             if leaves.body:
                 why = "what a session leaves for the next"
                 try:
-                    self._gate.save(active, telling(leaves, now), caller, why)
+                    self.gate.save(active, telling(leaves, now), caller, why)
                 except (errors.PathRefused, errors.UnreadableNote) as error:
                     # it will be the same next time
                     log.warning("the active context was not written: %s", error)
-            ended = self._gate.save(path, ending(leaves, when), caller, "a session ends")
+            ended = self.gate.save(path, ending(leaves, when), caller, "a session ends")
         if ended:
             self._ended(agent, session)
 
@@ -335,9 +334,9 @@ class SessionLog(files.Shelf):
         The one that the active context speaks of is among them.
         """
         self.end_idle(agent)
-        since = (self._clock() - RECENT_DAYS).date().isoformat()
+        since = (self.clock() - RECENT_DAYS).date().isoformat()
         found = (
-            recent_of(self.reader, agent_name(agent), one.id, self._gate.hiding.hides)
+            recent_of(self, agent_name(agent), one.id, self.gate.hiding.hides)
             for one in reversed(self.heads(agent))
             if one.id[:10] >= since and one.said and one.id != session and not one.meta.source
         )
@@ -346,7 +345,7 @@ class SessionLog(files.Shelf):
     def open_session(self, agent: str, conversation: str = "") -> str:
         """Return the id of a conversation's open session; empty for none, or one gone silent."""
         current = next(self._running(agent_name(agent), conversation), None)
-        return current.id if current and self._clock() - current.last < self.idle else ""
+        return current.id if current and self.clock() - current.last < self.idle else ""
 
     # --- within an agent's lock ----------------------------------------------------------
 
@@ -360,7 +359,7 @@ class SessionLog(files.Shelf):
 
     def _moment(self, message: Message) -> datetime:
         """Return when a message was said; what an agent reports is said now."""
-        return parse_time(message.time) if message.how == "captured" else self._clock()
+        return parse_time(message.time) if message.how == "captured" else self.clock()
 
     def _look(self, talk: Talk) -> None:
         """Have a talk know its open session, and the messages that may come again."""
@@ -372,13 +371,12 @@ class SessionLog(files.Shelf):
             talk.session = next(self._running(agent, name), None)
             if talk.session and not self.file(agent, talk.session.id)[0].text.endswith(BLANK):
                 path, why = self._paths.session(agent, talk.session.id), "a torn session is mended"
-                self._gate.save(path, _with_blank, talk.caller, why)
+                self.gate.save(path, _with_blank, talk.caller, why)
                 talk.session = next(self._running(agent, name), None)
             known = [one.id for one in heads if one.is_of(name)][0 if is_hosts(name) else -2 :]
         for session in known:
-            with suppress(errors.NotFound, errors.UnreadableNote):
-                for placed in self.read(agent, session).messages:
-                    talk.learn(session, placed.message)
+            for one in self.messages(agent, session):
+                talk.learn(session, one)
 
     def _running(self, agent: str, conversation: str | None = None) -> Iterator[OpenSession]:
         """Yield an agent's open sessions, the newest first: all, or those of a conversation."""
@@ -390,7 +388,7 @@ class SessionLog(files.Shelf):
                 except (errors.NotFound, errors.UnreadableNote) as error:
                     log.warning("a session was passed over: %s", error)
                     continue
-                last, block = last_time(there, self._clock()), written.next_block(there.messages)
+                last, block = last_time(there, self.clock()), written.next_block(there.messages)
                 yield OpenSession(head.id, last, file.stat.size, file.newline, int(block[1:]))
 
     def _leave(self, talk: Talk, moment: datetime) -> None:
@@ -404,12 +402,12 @@ class SessionLog(files.Shelf):
     def _write(self, talk: Talk, said: Sequence[Message], new_segment: bool) -> Logged:
         """Write down what is not known yet, in a session of its own after each silence."""
         agent, refs, new = talk.meta.agent, list[MessageRef](), list[MessageRef]()
-        self._leave(talk, self._moment(said[0]) if said else self._clock())
+        self._leave(talk, self._moment(said[0]) if said else self.clock())
         if new_segment and talk.session and not any(talk.place(one)[1] for one in said):
             there = self.read(agent, talk.session.id)
             whole = [one.segment for one in there.messages if one.message.block]
             if whole[-1:] == [there.segment]:
-                begun, newline = iso(self._clock()), talk.session.newline
+                begun, newline = iso(self.clock()), talk.session.newline
                 talk.session.text += written.render_segment(there.segment + 1, begun, newline)
         for given in said:
             message, ref = talk.place(given)
@@ -435,9 +433,9 @@ class SessionLog(files.Shelf):
         day, agent, is_import = moment.date().isoformat(), talk.meta.agent, bool(talk.meta.source)
         session = f"{day}_{files.numbers_used(self._paths, agent)[day] + 1:03d}"
         meta = replace(talk.meta, id=session, started=iso(moment), ended=ended if is_import else "")
-        head = written.render_header(replace(meta, device=self._gate.settings.device))
+        head = written.render_header(replace(meta, device=self.gate.settings.device))
         path, why = self._paths.session(agent, session), "an import" if is_import else BEGINS
-        if not self._gate.save(path, lambda file: None if file else head, talk.caller, why):
+        if not self.gate.save(path, lambda file: None if file else head, talk.caller, why):
             raise errors.WriteConflict(f"{path} came up a moment ago.", hint="Try again.")
         return OpenSession(session, moment)
 
@@ -445,7 +443,7 @@ class SessionLog(files.Shelf):
         """Write down what the open session has not written yet."""
         if talk.session and talk.session.text:
             path = self._paths.session(talk.meta.agent, talk.session.id)
-            self._gate.append(path, talk.session.text)
+            self.gate.append(path, talk.session.text)
             talk.session.text = ""
 
 

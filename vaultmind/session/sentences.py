@@ -38,7 +38,7 @@ KINDS: tuple[Kind, ...] = ("decision", "fact", "question", "other")
 """Kinds of sentences in the order in which they are shown. A question is one left open."""
 
 _CLAUSE = re.compile(r"[,;:—–]\s+|\s[-(]\s?")
-_NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]{0,5}[-–]?\d[\d.,:/ \u00a0-]*|[$€£%№]")
+NUMBER = re.compile(r"(?<![^\W_])[^\W\d_]{0,5}[-–]?\d[\d.,:/ \u00a0-]*|[$€£%№]")
 _NAME = re.compile(r"(?<=[^.!?…:\n\s\"„«“'(*_])[\"„«“'(*_ ]+([^\W\d_][\w'’-]+)")
 _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _I = re.compile(r"(?:i['’](?:m|ll|ve|d)|ok)$", re.IGNORECASE)
@@ -72,8 +72,7 @@ def said(folded: str, cue: str) -> bool:
 def _pattern(cue: str, *, cyrillic: bool) -> re.Pattern[str]:
     codes = ("ru",) if cyrillic else ("en", "pl")
     listed = (one for code in codes for one in table(__file__)["cues"][code][cue].split("|"))
-    longest_first = sorted(set(map(_phrase, listed)), key=len, reverse=True)
-    return re.compile(rf"(?<![^ ])(?:{'|'.join(longest_first)})(?![^ ])")
+    return re.compile(rf"(?<![^ ])(?:{'|'.join(map(_phrase, listed))})(?![^ ])")
 
 
 def _phrase(phrase: str) -> str:
@@ -169,27 +168,18 @@ class Sentence:
 @lru_cache(maxsize=2048)
 def read(text: str, language: str) -> Sentence:
     """Return a sentence with its words, numbers and names."""
-    folded, asks = " ".join(words(text)), bool(_ASKS.search(text))
-    content = tuple(stemmed(text, language))
-    numbers = tuple(filter(None, (found.strip(" .,:-") for found in _NUMBER.findall(text))))
+    spoken, asks = words(text), bool(_ASKS.search(text))
+    like_russian = language in ("uk", "be", "bg", "sr")
+    own = "ru" if _CYRILLIC.search(text) and not like_russian else language
+    stop, folded = BY_LANGUAGE.get(own, frozenset()) | BY_LANGUAGE["en"], " ".join(spoken)
+    telling = (one for one in spoken if len(one) > 1 or one.isdigit() or not one.isascii())
+    content = tuple(stems(one, own)[0] for one in telling if one not in stop)
+    numbers = tuple(filter(None, (found.strip(" .,:-") for found in NUMBER.findall(text))))
     is_open = said(folded, "undecided")
     says = len(content) >= MIN_CONTENT or bool(numbers)
     decides = says and not asks and not is_open and said(folded, "decision")
     names = () if language in CAPITAL_NOUNS else names_in(text)
     return Sentence(text, folded, content, numbers, names, asks, is_open, decides)
-
-
-def stemmed(text: str, language: str) -> list[str]:
-    """Return the stems of the content words of a text, in order."""
-    like_russian = language in ("uk", "be", "bg", "sr")
-    own = "ru" if _CYRILLIC.search(text) and not like_russian else language
-    stop = BY_LANGUAGE.get(own, frozenset()) | BY_LANGUAGE["en"]
-    content = (word for word in words(text) if word not in stop)
-    return [
-        stems(word, own)[0]
-        for word in content
-        if len(word) > 1 or word.isdigit() or not word.isascii()
-    ]
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -207,13 +197,8 @@ def same(one: Sentence, other: Sentence) -> bool:
     return len(left & right) >= SAME * less and less * 2 >= more
 
 
-def has_number(text: str) -> bool:
-    """Tell whether a text holds a number."""
-    return bool(_NUMBER.search(text))
-
-
 def _telling(text: str) -> float:
     """Return how much of what must stay a piece of a sentence holds: numbers first, names, cues."""
     folded = " ".join(words(text))
     cues = 2.0 * said(folded, "decision") + said(folded, "date")
-    return 2.0 * len(_NUMBER.findall(text)) + len(names_in(text)) + cues
+    return 2.0 * len(NUMBER.findall(text)) + len(names_in(text)) + cues

@@ -16,6 +16,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -113,12 +114,11 @@ def due(
     They are due by their number, and where `room` is the window's in tokens, before it is full;
     where it is 0, all of them are.
     """
-    upto, newest_first = rolling.upto, range(len(messages) - 1, -1, -1)
-    ends = (at for at in newest_first if upto in (messages[at].id, messages[at].block))
-    if upto and (end := next(ends, -1)) < 0:
+    upto, newest_first = rolling.upto, range(len(messages), 0, -1)
+    ends = (at for at in newest_first if upto in (messages[at - 1].id, messages[at - 1].block))
+    waiting: Sequence[Message] = messages[next(ends, 0) if upto else 0 :]
+    if upto and len(waiting) == len(messages):
         waiting = [one for one in messages if one.time > rolling.updated]
-    else:
-        waiting = list(messages[end + 1 :] if upto else messages)
     if room == 0:
         return waiting
     most = config.context.sliding_window
@@ -186,7 +186,7 @@ def _weight(sentence: Sentence, at: int, *, user: bool) -> float:
 
 def faded(line: Line, now: int) -> float:
     """Return what is left of a line's importance when message number `now` is the newest."""
-    counts = line.kind == "fact" and reading.has_number(line.text)
+    counts = line.kind == "fact" and bool(reading.NUMBER.search(line.text))
     exponent = NUMBERS_FADE if counts else FADES[line.kind]
     return line.weight / math.pow(1 + max(0, now - line.at) / PACE, exponent)
 
@@ -318,12 +318,9 @@ def rendered(rolling: Rolling) -> str:
 def _line(bullet: Bullet) -> Line | None:
     """Return the line of a bullet of ours; None for another one."""
     match = _COMMENT.search(bullet.raw)
-    try:
-        known = json.loads(match[1]) if match else {}
+    line: Line | None = None
+    with suppress(ValueError, LookupError, TypeError, RecursionError):
+        known = json.loads(match[1] if match else "")
         told = {name: known[key] for key, name in _KEYS.items()}
-        line: Line = adapter(Line).validate_python(
-            told | {"text": bullet.text, "block": bullet.block}
-        )
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
+        line = adapter(Line).validate_python({**told, "text": bullet.text, "block": bullet.block})
     return line

@@ -58,10 +58,9 @@ def reduced(given: dict[str, Any], event: str) -> dict[str, Any] | None:
     that the edited file is new, `chars` how long what was read is.
     """
     tool = str(given.get("tool_name") or "")
-    if tool not in TOOLS or (event == FAILED and tool != "Bash"):
+    is_told = tool in TOOLS and (event != FAILED or tool == "Bash")
+    if not is_told or not given.get("session_id"):  # of no conversation: of no episode
         return None
-    if not given.get("session_id"):
-        return None  # of no conversation: it belongs to no episode
     asked, answered = _object(given.get("tool_input")), _object(given.get("tool_response"))
     cwd = os.path.abspath(str(given.get("cwd") or os.getcwd()))
     if tool == "Bash":

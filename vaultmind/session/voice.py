@@ -8,14 +8,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, get_args
 
-from vaultmind.errors import NotFound, UnreadableNote
 from vaultmind.index.when import spans, without_stale_dates
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
@@ -25,15 +23,14 @@ from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import own_paragraphs, parse_brain
 from vaultmind.memory.contradictions import denies, is_count, superseded
 from vaultmind.memory.contradictions import told as dated
-from vaultmind.memory.gate import Gate
 from vaultmind.memory.match import NEAREST, asked_about, is_among, share_of
 from vaultmind.memory.wording import phrase, section_of, told
-from vaultmind.ports import Clock
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Shows, read_text, session_ids
 from vaultmind.session.log import SessionLog
 from vaultmind.session.sentences import names_in
 from vaultmind.session.unkept import refs_of, unkept
+from vaultmind.tables import table
 from vaultmind.types import Caller, Fact, Hit, Kind, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault.parts import bullets
 
@@ -45,29 +42,17 @@ SAME_SHARE = 0.5
 CLEAR, FRAGMENT = 0.5, 3
 """Likelihood from which words can be understood by themselves; fewer words never can."""
 Op = Literal["remember", "replace", "forget"]
-_ALL = re.compile(r"\b(?:everything|all|wszystk\w+|вс[её]|alles|todo|tout)\b", re.I)
-_YES = re.compile(r"(?:yes|tak|да|ja|sí|oui)\b(?:,? *(?:all|wszystk|вс[её])[\w ]*)?[.!]*", re.I)
-_LISTED = re.compile(
-    r"(?:(?:please|proszę|пожалуйста),? )?"
-    r"(?:delete|remove|forget|usuń|skasuj|zapomnij|удали|забудь)(?: about| o| про| об?)?"
-    r"(?: the| ten| tę| to| этот| эту)? (?:number |numer |№ ?)?(?:"
-    r"(1|first|pierwsz\w+|перв\w+)|(2|second|drug\w+|втор\w+)|(3|third|trzeci\w*|трет\w+)"
-    r"|(4|fourth|czwart\w+|четверт\w+)|(5|fifth|piąt\w+|пят\w+)|(last|ostatni\w*|последн\w+)"
-    r")(?: one| fact| item| fakt| punkt| wpis| факт| пункт)?[.!]*",
-    re.I,
-)
-"""Asks for one fact of a list, and for nothing else: "delete the first one"."""
+_SAYS = {name: re.compile(said, re.I | re.X) for name, said in table(__file__)["voice"].items()}
+"""What means something only after what was said last, and who is meant by a word."""
 SHORT = 4
 """Words of "no, it's on Thursday", which gives but another value."""
 SURE, MEANT = 0.45, 0.6
 """Score from which a note, and a fact, answer a question by their meaning."""
-ME = {"me", "myself", "mnie", "mną", "mi", "mój", "moja", "moje", "moim", "меня", "мне", "мной",
-      "mich"}  # fmt: skip
-"""Words of a recall that mean everything about the person."""
 Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
 """Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
+_READS = ("skip", "recall", "show_memory")
+"""What changes no fact, and may be done again."""
 WORD = re.compile(r"\w+(?:[-'’:.,/]\w+)*")
-_SELF = {"i", "i'm", "i've", "im", "ja", "я", "ich", "je", "yo"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +113,7 @@ class Voice:
 
     words: Reader
     sessions: SessionLog
-    gate: Gate
     shows: Shows
-    clock: Clock
     near: Near = lambda agent, words, caller, kind: ()
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _focus: dict[str, Focus] = field(default_factory=dict)
@@ -152,23 +135,25 @@ class Voice:
 
     def _do(self, spoken: Spoken) -> Heard:
         """Do or answer what is asked; what was done before is only told."""
-        changes = {
+        acts = {
             "remember": self._remember,
             "correct": self._correct,
             "forget_topic": self._forget,
             "forget_that": self._forget_that,
+            "skip": self._skip,
+            "recall": self._recall,
+            "show_memory": self._recall,
         }
-        reads = {"skip": self._skip, "recall": self._recall, "show_memory": self._recall}
         intent, chosen = spoken.intent, self._chosen(spoken)
         is_empty = intent.intent == "remember" and not intent.payload
         name = "none" if is_empty else intent.intent
-        if spoken.done and (chosen or name in changes):
+        if spoken.done and (chosen or name not in ("none", *_READS)):
             path = self.sessions.reader.paths.brain(spoken.target)
             again = Outcome("unchanged", spoken.target, path=path)
             return spoken.answer(phrase(intent.lang, "again"), again)
         if chosen:
             return self._forget_all(spoken, chosen)
-        return (changes | reads).get(name, self._nothing)(spoken)
+        return acts.get(name, self._nothing)(spoken)
 
     def _nothing(self, spoken: Spoken) -> Heard:
         self._focus.pop(spoken.ear, None)
@@ -190,13 +175,13 @@ class Voice:
         self, caller: Caller, agent: str, facts: Sequence[Fact], *, offered: bool = False
     ) -> None:
         """Keep which facts were shown, for a later "that"; a yes forgets those `offered`."""
-        focus = Focus(agent, tuple(facts), self.clock(), offered)
+        focus = Focus(agent, tuple(facts), self.sessions.clock(), offered)
         self._focus[Spoken(caller, agent).ear] = focus
 
     def _that(self, spoken: Spoken) -> list[Fact]:
         """Return the facts that "that" may mean: what was written or shown last, as it is now."""
         focus = self._focus.get(spoken.ear)
-        since = self.clock() - self.sessions.idle
+        since = self.sessions.clock() - self.sessions.idle
         if focus is None or focus.at < since:
             return []
         now = self._facts(spoken.caller, focus.agent)
@@ -212,11 +197,11 @@ class Voice:
         last: a yes to forgetting several facts, or one of a list.
         """
         words, that = spoken.words.strip(), self._that(spoken)
-        if that and self._focus[spoken.ear].offered and _YES.fullmatch(words):
+        if that and self._focus[spoken.ear].offered and _SAYS["yes"].fullmatch(words):
             return that
-        listed = _LISTED.fullmatch(words) if len(that) > 1 else None
-        place = listed.lastindex if listed else None
-        return (that[-1:] if place == _LISTED.groups else that[place - 1 : place]) if place else []
+        listed = _SAYS["listed"].fullmatch(words) if len(that) > 1 else None
+        place = listed.lastindex or 0 if listed else 0
+        return that[-1:] if place == _SAYS["listed"].groups else that[place - 1 : place]
 
     def _sees(self, caller: Caller, agent: str) -> bool:
         return self.shows(self.sessions.reader.paths.brain(agent), caller)
@@ -269,7 +254,7 @@ class Voice:
         """
         text, facts = spoken.intent.payload, self._facts(spoken.caller, spoken.target)
         meant = [facts[at] for at in asked_about(facts, text)]
-        if len(meant) > 1 and _ALL.search(spoken.words):
+        if len(meant) > 1 and _SAYS["all"].search(spoken.words):
             self.note_shown(spoken.caller, spoken.target, meant, offered=True)
             question = phrase(spoken.intent.lang, "forget_all", count=len(meant))
             return self._ask_which(spoken, question, meant)
@@ -324,12 +309,11 @@ class Voice:
         open_session = self.sessions.open_session
         session = ref.session if ref else open_session(to, spoken.caller.conversation)
         session = session or open_session(to)
-        said = self._messages(to, session)[-LOOKED_BACK:] if session else []
-        own = [n for n, one in enumerate(said) if ref and one.block == ref.block]
-        said = said[: own[0] + 1] if own else [*said, Message("user", spoken.words, "")]
+        said = self.sessions.messages(to, session) if session else []
+        own = (n for n, one in enumerate(said, 1) if ref and one.block == ref.block)
+        said = [*said, Message("user", spoken.words, "")][: next(own, None)][-LOOKED_BACK:]
         at = len(said) - 1
-        gone = unkept(said) | {at: at}
-        meant = [said[n] for n, asker in gone.items() if asker == at]
+        meant = [said[n] for n, asker in (unkept(said) | {at: at}).items() if asker == at]
         refs = refs_of(to, session, meant)
         that, message = self._that(spoken), phrase(lang, "skip")
         source = that[0].evidence if len(that) == 1 else None
@@ -337,7 +321,7 @@ class Voice:
         taken = self._forget_all(spoken, that) if source and source.block in blocks else None
         if taken and taken.outcome.outcome != "written":
             return taken
-        hidden = self.gate.hide(to, refs, spoken.caller) if refs else 0
+        hidden = self.sessions.gate.hide(to, refs, spoken.caller) if refs else 0
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
         outcome = Outcome("written" if hidden else "unchanged", spoken.target)
@@ -355,7 +339,7 @@ class Voice:
         """
         paths = self.sessions.reader.paths
         for session in reversed(session_ids(paths, spoken.to)[-NEWEST:]):
-            for one in self._messages(spoken.to, session):
+            for one in self.sessions.messages(spoken.to, session):
                 base, _, number = one.id.rpartition(":")
                 named = spoken.id in (one.id, base if number.isdecimal() else one.id)
                 if named and one.role == "user" and share_of(one.text, spoken.words) >= SAME_SHARE:
@@ -365,11 +349,6 @@ class Voice:
                     done = any((line.evidence, line.outcome) == evident for line in lines)
                     return replace(spoken, ref=ref, done=done or bool(one.asked))
         return spoken
-
-    def _messages(self, agent: str, session: str) -> list[Message]:
-        with suppress(NotFound, UnreadableNote):
-            return [one.message for one in self.sessions.read(agent, session).messages]
-        return []
 
 
 def _together(heard: Sequence[Heard]) -> Heard:
@@ -487,7 +466,7 @@ def _is_anothers(text: str, said: str, old: str, new: str) -> bool:
     if any(not is_among(one, known) for one in content(told) if one.folded not in SOFT | NEGATIONS):
         return True
     first = content(WORD.findall(text)[0])
-    speaks_of_self = any(fold(one) in _SELF for one in WORD.findall(said))
+    speaks_of_self = any(_SAYS["self"].fullmatch(fold(one)) for one in WORD.findall(said))
     return bool(speaks_of_self and first and not is_among(first[0], content(said)))
 
 
@@ -533,14 +512,18 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
     Facts that hold the words; else those that mean the same; else the closest, as no more. `near`
     finds what is near in meaning, of a kind. Of facts that exclude each other the newer is told.
     """
-    words = words.strip(" ?!.").lower()
-    facts, typed = parse_brain(brain).all(), _typed(brain, "")
-    if words and words not in ME:
-        known = (*parse_brain(archive).all(), *facts)  # of one day the later in the list is newer
-        facts, typed = tuple(known[at] for at in asked_about(known, words)), _typed(brain, words)
-        if not facts and not typed:
-            return _near(known, words, near)
-    return _told(facts, typed) if facts or typed else Known(names=("nothing_known",))
+    words, placed = words.strip(" ?!.").lower(), own_paragraphs(brain)
+    placed += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
+    titled = {text: f"{title}: {text}" for title, text in placed}
+    known = {fact.text: fact for fact in parse_brain(brain).all()}
+    facts = [*known.values(), *(Fact(text, None) for text in titled if text not in known)]
+    if words and not _SAYS["me"].fullmatch(words):
+        facts = [*parse_brain(archive).all(), *facts]  # of one day the later in the list is newer
+        about = [replace(fact, text=titled.get(fact.text, fact.text)) for fact in facts]
+        if not (found := asked_about(about, words)):
+            return _near(facts, words, near)
+        facts = [facts[at] for at in found]
+    return _told(facts) if facts else Known(names=("nothing_known",))
 
 
 def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
@@ -560,24 +543,15 @@ def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit
         if (fact := by_block.get(hit.anchor.removeprefix("#^")) or by_block.get(hit.text))
     ]
     if sure := [fact for score, fact in found if score >= MEANT]:
-        return _told(sure, ())
+        return _told(sure)
     if notes := held or [one for one in notes if one.score >= SURE]:
         return Known(lines=tuple(f"{one.path}: {one.text}" for one in notes[:NEAREST]))
     names = ("nothing_known", "nearest") if found else ("nothing_known",)
-    return replace(_told([fact for _, fact in found[:NEAREST]], ()), names=names)
+    return replace(_told([fact for _, fact in found[:NEAREST]]), names=names)
 
 
-def _told(facts: Sequence[Fact], typed: Sequence[str]) -> Known:
+def _told(facts: Sequence[Fact]) -> Known:
     """Return facts with their days, without those that a newer one contradicts."""
     old = superseded([(fact.text, fact.written) for fact in facts])
     kept = tuple(fact for at, fact in enumerate(facts) if at not in old)
-    texts = {fact.text for fact in facts}
-    return Known(kept, (*map(dated, kept), *(one for one in typed if one not in texts)))
-
-
-def _typed(brain: str, words: str) -> list[str]:
-    """Return what a person typed that is about some words, by its own or by its heading."""
-    pieces = own_paragraphs(brain)
-    pieces += [(one.heading, one.text) for one in bullets(brain) if not section_of(one.heading)]
-    about = [Fact(f"{title}: {text}", None) for title, text in pieces]
-    return [pieces[at][1] for at in (asked_about(about, words) if words else range(len(pieces)))]
+    return Known(kept, tuple(map(dated, kept)))

@@ -167,7 +167,7 @@ def _find_episode(
 
 def _event(app: App, caller: Caller, line: str, at: int, source: Source) -> Event:
     """Return what a line tells, by its first word. Raises BadArgument naming it."""
-    from vaultmind.session.files import iso
+    from vaultmind.times import iso
     from vaultmind.vault.oneline import one_line
 
     kind, _, rest = line.strip().partition(" ")

@@ -143,11 +143,11 @@ def knowledge(app: App, caller: Caller, agent: str) -> Row:
     from vaultmind.memory.brain import parse_brain
     from vaultmind.memory.wording import heading
     from vaultmind.redact import mask
-    from vaultmind.session.files import read_brain
+    from vaultmind.session.files import read_text
 
     paths, shows = app.paths, partial(app.index.outlet.shows, caller=caller)
     path = paths.brain(agent)
-    text, wrong = read_brain(app.reader, path) if shows(path) else ("", "")
+    text, wrong = read_text(app.reader, path) if shows(path) else ("", "")
     brain = parse_brain(mask(text).text)
     titles = {one: heading(one, brain.language or "en") for one in SECTIONS}
     facts: dict[tuple[Section | None, str], list[Fact]] = {one: [] for one in titles.items()}

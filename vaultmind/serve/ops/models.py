@@ -109,7 +109,7 @@ def _writer(app: App, caller: Caller) -> Caller:
     """
     if caller.kind == "person":
         return caller
-    if app.authority.level(caller.agent) < AUTO:
+    if app.authority.rights(caller.agent).level < AUTO:
         raise NotAllowed(
             f"{caller.agent} may not change ranking models: that takes autonomy {AUTO}."
         )

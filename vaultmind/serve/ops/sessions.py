@@ -218,7 +218,7 @@ def _row(app: App, agent: str, head: Head) -> Row:
     from vaultmind.session.active import recent_of
 
     meta, fault, messages = head.meta, "", 0
-    told = recent_of(app.reader, agent, head.id, app.tombstones.hides)
+    told = recent_of(app.sessions, agent, head.id, app.tombstones.hides)
     try:
         said = app.sessions.read(agent, head.id).messages
         messages = sum(not one.message.asked for one in said)

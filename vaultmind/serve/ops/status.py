@@ -76,7 +76,7 @@ def _warnings(app: App, caller: Caller) -> Iterator[str]:
 
     A person is told of all agents; an agent of itself, and of nothing outside the vault.
     """
-    from vaultmind.session.files import read_brain
+    from vaultmind.session.files import read_text
 
     yield from app.config.warnings
     yield from app.words.faults()
@@ -94,7 +94,7 @@ def _warnings(app: App, caller: Caller) -> Iterator[str]:
                 yield f"{name} asks for more than is allowed: {', '.join(waiting)}. {how}"
         except VaultMindError as error:
             yield str(error)
-        if wrong := read_brain(app.reader, brain)[1]:
+        if wrong := read_text(app.reader, brain)[1]:
             yield wrong
 
 
