@@ -51,7 +51,7 @@ def known_of(columns: Columns, vault: Vault) -> dict[int, object]:
         term: {rowid_of[int(slot)] for slot in columns.postings(term)["slot"]}
         for term in ("oven", "bread", "rye", "coin", "anna")
     }
-    links = columns.links(slots).tolist()
+    links = [columns.links[file] for file in rows["file"]]
     return {
         rowid_of[slot]: (
             names["speakers"][row["speaker"]], names["langs"][row["lang"]],

@@ -18,12 +18,13 @@ import sqlite3
 import threading
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,6 @@ MAX_LANGUAGES, MIN_LANGUAGE_SHARE = 6, 0.005
 _SMALL, _MOST_SMALL = 8_000, 12
 """Chunks below which a segment is small, and how many such there may be."""
 _SPARE_DEAD, _LEVELS, _BATCH = 2_000, 127, 500
-_MOST_LIVING = 256
 _NUMBERS = (
     "words stems title file kind agent speaker lang day message letters flags embeds before after"
 )
@@ -136,8 +136,8 @@ class Columns:
         self._tokens: NDArray[np.int32] = np.zeros(65_536, dtype=np.int32)
         self._token_count = self._dead = 0
         self._segments: list[_Segment] = []
-        self._living: dict[int, Postings] = {}
-        """Postings of what was lately looked for, without dead chunks."""
+        self.postings = lru_cache(maxsize=256)(self._postings)
+        """Returns which chunks hold a term."""
         self.terms: list[str] = []
         """By number."""
         self.term_ids: defaultdict[str, int] = defaultdict()
@@ -151,9 +151,10 @@ class Columns:
         self._slots: list[list[int]] = []
         """The places of each file's chunks, in order."""
         self._tags: list[str] = []
-        self._links: list[int] = []
+        self.links: list[int] = []
         """How many links each file has."""
-        self._is_code: list[bool] = []
+        self.is_code: list[bool] = []
+        """Whether each file is one of code."""
         self._forget_vectors()
 
     def _forget_vectors(self) -> None:
@@ -217,7 +218,7 @@ class Columns:
     def _read_file(self, file: int, group: Sequence[Any], fresh: list[int]) -> list[int]:
         """Take one file's rows; return their places, and add new ones to `fresh`."""
         slots = self._slots[file]
-        _, self._tags[file], self._links[file], mtime_ns, *_ = group[0]
+        _, self._tags[file], self.links[file], mtime_ns, *_ = group[0]
         changed = date.fromtimestamp(mtime_ns / 1e9).isoformat()
         for _, _, _, _, rowid, time, *told in group:
             slot = self._slot_of.get(rowid, -1)
@@ -247,7 +248,7 @@ class Columns:
         self._tokens = _grown(self._tokens, self._token_count)
         self._tokens[start : self._token_count] = np.concatenate(runs)
         names = (self.agents, agent), (self.speakers, speaker), (self.langs, lang)
-        numbers = (number_of(*one) for one in names)
+        numbers = (known.setdefault(name, len(known)) for known, name in names)
         length = map(len, runs)
         self.rows[slot] = (
             *(rowid, start, *length, file, KINDS.index(kind), *numbers, 0),
@@ -288,16 +289,16 @@ class Columns:
         return self._tokens[at], run, owner
 
     def _file(self, path: str) -> int:
-        number = number_of(self.files, path)
+        number = self.files.setdefault(path, len(self.files))
         if number == len(self._slots):
             self._slots.append([])
             self._tags.append("")
-            self._links.append(0)
-            self._is_code.append(shape_of(path) == "code")
+            self.links.append(0)
+            self.is_code.append(shape_of(path) == "code")
         return number
 
     def _publish(self) -> None:
-        self._living.clear()
+        self.postings.cache_clear()
         rows = self.rows[: self.count]
         lengths = (rows["words"] + rows["stems"] + rows["title"]).astype(np.float32)
         living = self.alive[: self.count]
@@ -339,38 +340,29 @@ class Columns:
 
     def read_vectors(self, rowids: Sequence[int]) -> None:
         """Read the cached vectors of some chunks, of those that have one."""
-        for at in range(0, len(rowids), _BATCH):
-            some = (self.embedder, 4 * self._width, json.dumps(rowids[at : at + _BATCH]))
+        for start in range(0, len(rowids), _BATCH):
+            some = (self.embedder, 4 * self._width, json.dumps(rowids[start : start + _BATCH]))
             with self.database.read() as connection, self.lock:
-                read = dict(connection.execute(_VECTORS, some).fetchall())
-                self._keep_vectors([one for one in read if one in self._slot_of], read)
-
-    def _keep_vectors(self, rowids: Sequence[int], raw: Mapping[int, bytes]) -> None:
-        at = self.slots_of(rowids)
-        read = b"".join(raw[rowid] for rowid in rowids)
-        vectors = np.frombuffer(read, np.float32).reshape(len(at), self._width)
-        scales = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9)) / np.float32(_LEVELS)
-        self._fine[at] = np.rint(vectors / scales[:, None]).astype(np.int8)
-        self._scales[at] = scales
-        self._coarse[at] = vectors[:, :COARSE]
-        self.has_vector[at] = True
+                rows = connection.execute(_VECTORS, some).fetchall()
+                raw = {rowid: vector for rowid, vector in rows if rowid in self._slot_of}
+                at, numbers = self.slots_of(raw), np.frombuffer(b"".join(raw.values()), np.float32)
+                vectors = numbers.reshape(len(at), self._width)
+                largest = np.maximum(np.abs(vectors).max(axis=1), np.float32(1e-9))
+                self._scales[at] = largest / np.float32(_LEVELS)
+                self._fine[at] = np.rint(vectors / self._scales[at][:, None]).astype(np.int8)
+                self._coarse[at] = vectors[:, :COARSE]
+                self.has_vector[at] = True
 
     def vectors(self, slots: Ints) -> Floats:
         """Return a row a chunk, of zeros where there is no vector."""
         found: Floats = self._fine[slots].astype(np.float32) * self._scales[slots][:, None]
         return found
 
-    def closeness(self, slots: Ints, vector: Floats) -> Floats:
-        """Return the cosine of a vector with those of some chunks."""
-        found: Floats = (self._fine[slots].astype(np.float32) @ vector) * self._scales[slots]
-        return found
-
     def nearest(self, vector: Floats, mask: Flags, count: int) -> Ints:
         """Return the chunks nearest in meaning among some, nearest first."""
-        usable = np.flatnonzero(mask & self.has_vector[: self.count])
-        rough = (self._coarse[: self.count] @ vector[:COARSE])[usable]
-        slots = usable[_best(rough, MOST_EXACT)]
-        order = np.argsort(-self.closeness(slots, vector), kind="stable")
+        above = 2.0 + self._coarse[: self.count] @ vector[:COARSE]  # no cosine is below -1
+        slots = best(above * (mask & self.has_vector[: self.count]), MOST_EXACT)
+        order = np.argsort(-self.vectors(slots) @ vector, kind="stable")
         return slots[order[:count]]
 
     # --- words ---------------------------------------------------------------------------
@@ -380,18 +372,10 @@ class Columns:
         number = self.term_ids.get(term, -1)
         return int(self._held[number]) if number >= 0 else 0
 
-    def postings(self, term: str) -> Postings:
-        """Return which chunks hold a term."""
-        if (number := self.term_ids.get(term, -1)) < 0:
-            return _NOWHERE
-        if (living := self._living.get(number)) is None:
-            parts = [some for one in self._segments if len(some := one.of(number))]
-            found = parts[0] if len(parts) == 1 else np.concatenate([_NOWHERE, *parts])
-            living = found[self.alive[found["slot"]]]
-            if len(self._living) == _MOST_LIVING:
-                self._living.clear()
-            self._living[number] = living
-        return living
+    def _postings(self, term: str) -> Postings:
+        number = self.term_ids.get(term, -1)
+        found: Postings = np.concatenate([_NOWHERE, *(one.of(number) for one in self._segments)])
+        return np.compress(self.alive[found["slot"]], found)
 
     def score(self, term: str, total: Floats, *, typed: bool = False) -> None:
         """Add to the scores of all chunks what BM25 gives those that hold a stem.
@@ -414,9 +398,8 @@ class Columns:
         rows = self.rows[: self.count]
         found: Flags = self.alive[: self.count].copy()
         if where.agents is not None:
-            found &= np.isin(
-                rows["agent"], [self.agents.get(one, -1) for one in ("", *where.agents)]
-            )
+            known = [self.agents.get(one, -1) for one in ("", *where.agents)]
+            found &= np.isin(rows["agent"], known)
         if where.kinds:
             found &= np.isin(rows["kind"], [KINDS.index(one) for one in where.kinds])
         if where.folder:
@@ -445,21 +428,9 @@ class Columns:
         timed.sort(key=lambda slot: self.times[slot], reverse=True)
         return np.array(timed[:count], dtype=np.int64)
 
-    def links(self, slots: Ints) -> Ints:
-        """Return how many links each chunk's file has."""
-        return np.array([self._links[file] for file in self.rows["file"][slots]])
-
-    def before(self, slots: Ints) -> Ints:
-        """Return the place before each in its file, -1 where there is none."""
-        return np.where(slots < 0, -1, self.rows["before"][slots]).astype(np.int64)
-
-    def after(self, slots: Ints) -> Ints:
-        """Return the place after each in its file, -1 where there is none."""
-        return np.where(slots < 0, -1, self.rows["after"][slots]).astype(np.int64)
-
-    def are_code(self, slots: Ints) -> Flags:
-        """Return which chunks are of a file of code."""
-        return np.array([self._is_code[file] for file in self.rows["file"][slots]], dtype=np.bool_)
+    def beside(self, side: Literal["before", "after"], slots: Ints) -> Ints:
+        """Return the place before or after each in its file, -1 where there is none."""
+        return np.where(slots < 0, -1, self.rows[side][slots]).astype(np.int64)
 
     def slots_of(self, rowids: Iterable[int]) -> Ints:
         """Return the places of those chunks that there are, by rowid."""
@@ -469,22 +440,11 @@ class Columns:
 
 def best(scores: Floats, count: int) -> Ints:
     """Return the places of the best positive scores, best first; of equals the first."""
-    positive = np.flatnonzero(scores > 0)
-    return positive[_best(scores[positive], count)]
-
-
-def _best(scores: Floats, count: int) -> Ints:
-    slots = np.arange(len(scores))
-    if 0 < count < len(scores):
-        least = np.partition(scores, len(scores) - count)[len(scores) - count]
-        slots = np.flatnonzero(scores >= least)
-    order = np.argsort(-scores[slots], kind="stable")[:count]
-    return slots[order]
-
-
-def number_of(numbers: dict[str, int], name: str) -> int:
-    """Return the number of a name; a new one gets the next."""
-    return numbers.setdefault(name, len(numbers))
+    slots = np.flatnonzero(scores > 0)
+    if 0 < count < len(slots):
+        least = np.partition(scores[slots], -count)[-count]
+        slots = slots[scores[slots] >= least]
+    return slots[np.argsort(-scores[slots], kind="stable")[:count]]
 
 
 def _grown(held: NDArray[Any], least: int) -> NDArray[Any]:
@@ -497,7 +457,4 @@ def _grown(held: NDArray[Any], least: int) -> NDArray[Any]:
 
 
 def _day_number(day: str) -> int:
-    try:
-        return int(day.replace("-", ""))
-    except ValueError:
-        return 0
+    return int("".join(filter(str.isdecimal, day)) or 0)

@@ -23,6 +23,7 @@ from vaultmind.types import Chunk, MessageRef, Scrubbed
 
 _BEGUN = "erasure_begun"
 _ANYWHERE = Where()
+_PIECES = "SELECT text FROM chunks WHERE path = ? AND block = ? AND message = ? ORDER BY ordinal"
 
 log = logging.getLogger(__name__)
 
@@ -77,12 +78,9 @@ class Erasing:
             if block or chunk.message:
                 ref = MessageRef(agent, chunk.session, block, chunk.message)
                 told.setdefault((chunk.path, block, chunk.message), ref)
-        pieces = (
-            "SELECT text FROM chunks WHERE path = ? AND block = ? AND message = ? ORDER BY ordinal"
-        )
         with self._database.read() as connection:
             return [
-                (ref, "\n".join(row[0] for row in connection.execute(pieces, key)))
+                (ref, "\n".join(row[0] for row in connection.execute(_PIECES, key)))
                 for key, ref in told.items()
             ]
 

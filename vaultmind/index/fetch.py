@@ -24,8 +24,8 @@ from vaultmind.vault.markdown import Note, parse_canvas, parse_note
 from vaultmind.vault.parts import BLOCK_AT_END, bullets, hidden_spans
 from vaultmind.vault.transcript import parse_session
 
-LETTERS_PER_TOKEN = 8
-"""More than most texts have: so much is looked at first for what fits a budget."""
+LETTERS_PER_TOKEN = 16
+"""More than texts have: so much is looked at for what fits a budget."""
 _INK = re.compile(r"\S")
 _ID = re.compile(r"[0-9a-f]{20}")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
@@ -183,10 +183,7 @@ def _span(note: Note, text: str, anchor: str) -> Span | None:
 
 def _piece(text: str, offset: int, max_tokens: int) -> tuple[str, int | None]:
     """Return what fits of a text from an offset on, and where to go on; None at the end."""
-    size = max_tokens * LETTERS_PER_TOKEN
-    while offset + size < len(text) and tokens.count(text[offset : offset + size]) <= max_tokens:
-        size *= 2
-    window = text[offset : offset + size]
+    window = text[offset : offset + max_tokens * LETTERS_PER_TOKEN]
     piece = tokens.clip(window, max_tokens, mark="") or window[:1]
     rest = _INK.search(text, offset + len(piece))
     return piece, rest.start() if rest else None

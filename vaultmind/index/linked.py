@@ -190,7 +190,7 @@ Cutter = Callable[[str, str], Sequence[NamedLines]]
 WHAT = "linked folder"
 MAX_BYTES = 1_000_000
 """Of a file: larger ones are made by tools."""
-FOLDER_FORMAT = "6"
+FOLDER_FORMAT = "7"
 """Raise it when the same bytes of a folder would give other chunks, terms, ties or records."""
 TARGET = 600
 """Characters of a chunk of prose or data."""
@@ -199,11 +199,6 @@ PART = 1_200
 chunk is not much more."""
 DATA_CHARACTERS = 8_000
 """So much of a data file is searched: its beginning says what it is."""
-CODE_LANGUAGE = "en"
-"""Whose words code and data are taken for."""
-FOREIGN_LINES = 3
-"""With so many lines of other letters, code is asked for its language."""
-_FOREIGN_LINE = re.compile(r"^.*[^\W\d_\x00-\x7f].*$", re.MULTILINE)
 MINIFIED_ABOVE, MINIFIED_LINE = 2_000, 250
 """Characters of a file, and of its lines on the average, above which nobody wrote it."""
 
@@ -292,9 +287,7 @@ class LinkedFolder(VaultFolder):
         elif form == "text" or not path.lower().endswith(MACHINE_MADE):
             end = min(len(text), len(text) if form == "text" else DATA_CHARACTERS)
             spans = [(span, "") for span in split(text, (0, end), TARGET)]
-        lang = detect(text) if form == "text" else CODE_LANGUAGE
-        if form == "code" and len(foreign := _FOREIGN_LINE.findall(text)) >= FOREIGN_LINES:
-            lang = detect(" ".join(foreign), CODE_LANGUAGE)
+        lang = detect(text) if form == "text" else "en"  # of code and data
         chunks = (_chunk(path, text, *one, lang) for one in spans)
         found = Chunked(tuple(one for one in chunks if one.text), lang, faults)
         return notes.placed(path, found, place)

@@ -31,8 +31,6 @@ KIN_WEIGHT, MAX_KIN, MAX_KIN_POSTINGS = 0.3, 6, 300
 """The same of what is of the same family as a word of the query."""
 KIN_BELOW = 20
 """Words in more chunks than so many have enough of their own."""
-MAX_SAMPLE = 400
-"""Letters of a query that its language is told by."""
 CHANGING = frozenset({"pl", "ru"})
 """Languages whose words change inside."""
 COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu", "et"})
@@ -157,7 +155,7 @@ class Matcher:
     def _kin(self, counts: Mapping[Term, int], query: str) -> _Tokens:
         """Return tokens of the families of words, in languages that change a word's inside."""
         spoken = CHANGING | {""}
-        if CHANGING.isdisjoint(self._columns.languages) or detect(query[:MAX_SAMPLE]) not in spoken:
+        if CHANGING.isdisjoint(self._columns.languages) or detect(query) not in spoken:
             return {}
         few = [term for term in _plain(counts) if counts[term] <= KIN_BELOW]
         found = {term: self._stand_ins.kin(term.plain, MAX_KIN) for term in few}

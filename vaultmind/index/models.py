@@ -180,20 +180,17 @@ def read_model(path: Path) -> Model:
 
 
 def read_checked(path: Path, of: type[T], name: str) -> T:
-    """Read a file of JSON as what it should be. Raises ConfigError that calls it by a name."""
+    """Read a file of JSON as what it should be.
+
+    Raises ConfigError that calls it by a name and says what is wrong first.
+    """
     try:
         if path.is_symlink() or path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
-        return checked(path.read_bytes(), of, name)
+        found: T = adapter(of).validate_json(path.read_bytes())  # type: ignore[arg-type]
+        return found
     except OSError as error:
         raise ConfigError(f"{name} cannot be read: {error}.") from error
-
-
-def checked(raw: bytes | str, of: type[T], name: str) -> T:
-    """Return JSON as what it should be. Raises ConfigError that says what is wrong first."""
-    try:
-        found: T = adapter(of).validate_json(raw)  # type: ignore[arg-type]
-        return found
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
         told = ": ".join(filter(None, (".".join(map(str, wrong["loc"]))[:MAX_NAME], wrong["msg"])))

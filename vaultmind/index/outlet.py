@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -10,6 +9,7 @@ from functools import cache
 from vaultmind import redact
 from vaultmind.errors import BadArgument
 from vaultmind.index.folder import VaultFolder
+from vaultmind.index.notes import folded
 from vaultmind.ports import Forgotten, Readers
 from vaultmind.types import Caller, Chunk
 
@@ -105,7 +105,7 @@ class Outlet:
         """
         root, ours = self.paths.root, self.paths.memory_dir
         start = "/".join(path.split("/")[: ours.count("/") + 1])
-        if start != ours and _folded(start) == _folded(ours):
+        if start != ours and folded(start) == folded(ours):
             with suppress(OSError):
                 return (root / start).samefile(root / ours)
         return False
@@ -117,10 +117,6 @@ class Outlet:
 
 def _hidden(hides: Callable[[str, str], bool], record: str, names: Iterable[str]) -> bool:
     return bool(record) and any(hides(record, name) for name in names if name)
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
 
 
 def listed(what: str, names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
@@ -50,7 +50,6 @@ MOST_REASONS, LEAST_SHARE = 3, 0.08
 """Reasons that are told; one with a smaller share is none."""
 _SAYS_LITTLE = ("kind", "written", "links")
 """Families that move a hit, but tell a reader nothing of why this one: told if nothing else is."""
-_LANGUAGE_LETTERS = 400
 _TINY = 1e-6
 _BEFORE, _AFTER = BESIDE.index(-1), BESIDE.index(1)
 _TWO_AWAY = [BESIDE.index(-2), BESIDE.index(2)]
@@ -161,7 +160,7 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
     Candidates are the seeds and what stands right beside them in the same file; the chunks near
     those are looked at for what they say about the one in their middle.
     """
-    before, after = columns.before, columns.after
+    before, after = partial(columns.beside, "before"), partial(columns.beside, "after")
     close = np.setdiff1d(np.concatenate([before(seeds), after(seeds)]), seeds)
     close = close[close >= 0]
     own = np.concatenate([seeds, close[mask[close]]])[:MOST]
@@ -238,10 +237,10 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "foreign", _foreign(scene)
     for kind in ("note", "message", "fact"):
         yield kind, kinds[kind] * 1.0
-    links = np.log1p(columns.links(scene.slots[:count]))
+    links = np.log1p([columns.links[file] for file in rows["file"]])
     yield "links_out", np.minimum(1.0, links / np.log1p(MANY_LINKS))
-    is_code = columns.are_code(scene.slots[:count])
-    yield "start", ((scene.beside[:, _BEFORE] < 0) & ~is_code) * 1.0
+    is_note = [not columns.is_code[file] for file in rows["file"]]
+    yield "start", ((scene.beside[:, _BEFORE] < 0) & is_note) * 1.0
 
 
 def _of_meaning(scene: Scene) -> Iterator[tuple[str, _Column]]:
@@ -259,7 +258,9 @@ def _of_meaning(scene: Scene) -> Iterator[tuple[str, _Column]]:
     yield "meaning_before", near[:, _BEFORE]
     yield "meaning_after", near[:, _AFTER]
     yield "meaning_two_away", near[:, _TWO_AWAY].max(axis=1)
-    yield "meaning_whole_best", _by_place(close, place)[place[:count]]
+    whole = np.zeros(int(place.max()) + 1, np.float32)
+    np.maximum.at(whole, place, close)
+    yield "meaning_whole_best", whole[place[:count]]
     vectors = scene.columns.vectors(scene.slots[:count])
     nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
     yield "meaning_feedback", np.clip(vectors @ vectors[nearest].mean(axis=0), 0.0, 1.0)
@@ -269,7 +270,7 @@ def _of_meaning(scene: Scene) -> Iterator[tuple[str, _Column]]:
 
 def _foreign(scene: Scene) -> _Column:
     """Return which candidates are in another language than the query."""
-    lang = detect(scene.found.query[:_LANGUAGE_LETTERS])
+    lang = detect(scene.found.query)
     native = [scene.columns.langs.get(one, -1) for one in ("", lang)]
     langs = scene.columns.rows["lang"][scene.slots[: scene.count]]
     return ~np.isin(langs, native) * (1.0 if lang else 0.0)
@@ -301,13 +302,6 @@ def _taken(values: Floats, rows: Ints) -> Floats:
 
 def _flag(flags: Ints, bit: int) -> Floats:
     return ((flags & bit) > 0).astype(np.float32)
-
-
-def _by_place(values: Floats, place: Ints) -> Floats:
-    """Return each file's best value; none is below 0."""
-    best = np.zeros(int(place.max()) + 1, np.float32)
-    np.maximum.at(best, place, values)
-    return best
 
 
 # --- the model ----------------------------------------------------------------------------

@@ -170,12 +170,9 @@ class Relations:
 def _led(connection: sqlite3.Connection, lead: Lead) -> dict[int, Chunk]:
     """Return the chunks of which one stands for what a lead leads to, by rowid."""
     chunks = db.chunks_of(connection, [lead.path], "path")
-    named = {
-        rowid: one
-        for rowid, one in chunks.items()
-        if lead.part and lead.part in (one.anchor, one.id)
-    }
-    return dict(islice((named or chunks).items(), 1 if named else MOST_CHUNKS))
+    named = [row for row, one in chunks.items() if lead.part and lead.part in (one.anchor, one.id)]
+    kept = named[:1] or [*chunks][:MOST_CHUNKS]
+    return {rowid: chunks[rowid] for rowid in kept}
 
 
 def _reply(connection: sqlite3.Connection, hit: Hit) -> Chunk | None:
@@ -208,12 +205,10 @@ def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
         if (is_note or anchor in ("", hit.anchor))
         and _meant(connection, own, target, path) == hit.path
     }
-    tags = {row[1]: _named(connection, "tag", row[1]) for row in rows if row[0] == "tag"}
     ties: list[tuple[TieName, str, dict[str, str]]] = [("link", "", links)]
     ties += [("backlink", "", linking)]
-    ties += [
-        ("tag", tag, dict.fromkeys((row[0] for row in some), "")) for tag, some in tags.items()
-    ]
+    for tag in (name for kind, name, *_ in rows if kind == "tag"):
+        ties += [("tag", tag, {path: "" for path, *_ in _named(connection, "tag", tag)})]
     for tie, name, ends in ties:
         others = ends.keys() - {"", hit.path}
         for path in others:

@@ -68,19 +68,13 @@ def answer(
         if sum(min(cost, LEAST_TOKENS) for cost in costs) > request.max_tokens:
             break
     given = shares(costs, request.max_tokens)
-    shown, left = page[: len(given)], request.max_tokens
-    languages = {
-        at.chunk.lang for at, cost, most in zip(shown, costs, given, strict=False) if cost > most
-    }
-    about = sought(request.query, languages) if languages else frozenset[str]()
+    shown, left = page[: len(given)], request.max_tokens - sum(given)
+    about = sought(request.query, {place.chunk.lang for place in shown})
     hits = []
     for place, cost, most in zip(shown, costs, given, strict=False):
-        chunk, part = place.chunk, place.chunk.text
-        if cost > most:
-            part = passage(part, about, chunk.lang, most)
-        left -= min(cost, most)
+        chunk = place.chunk
         also = tuple(dict.fromkeys(f"{one.path}{one.anchor}" for one in place.also))
-        hit = hit_of(chunk, part, place.score)
+        hit = hit_of(chunk, passage(chunk.text, about, chunk.lang, most), place.score)
         cut, why = cost > most, place.reasons()
         hits.append(replace(hit, parts=place.parts, truncated=cut, also=also, why=why))
     known = {(hit.path, hit.anchor) for hit in hits}
@@ -162,68 +156,37 @@ def _beside(
 # --- the part of a text that a question is about ------------------------------------------
 
 MARK = "…"
-LEAST_MARKED = 12
-"""Tokens below which no mark is spent on saying that something is missing."""
-LEAD = 0.25
-"""Share of a passage that stands before the first word sought, where there is a choice."""
-MOST_LETTERS = 4000
-"""Of a question, that are looked for."""
-MOST_MATCHES = 200
-SPARE = 0.97
-"""Of a budget that a window is measured for by its letters; the exact cut comes after."""
-_WORD_START = re.compile(r"(?<!\S)\S")
 _OPENING = re.compile(r"(?:(?<=[.!?…])[\"'»”)\]]*\s+|(?<!\n)\n+|[。！？]+)(?=\S)")
 
 
 def sought(query: str, languages: Collection[str]) -> frozenset[str]:
     """Return the stems of a question's words in the languages of the texts that may hold them."""
-    terms = query_terms(query[:MOST_LETTERS], sorted({"en", *languages}))
+    terms = query_terms(query, sorted({"en", *languages}))
     return frozenset(stem for term in terms if not term.stop for stem in term.stems)
 
 
 def passage(text: str, about: Collection[str], lang: str, most_tokens: int) -> str:
     """Return at most so many tokens of a text: where most of what is sought stands together.
 
-    `…` stands where something is left out. Where nothing that is sought stands in it, its
-    beginning is returned.
+    It begins with a sentence or a line, in one that is too long with a word that is sought; of
+    several that do as well with the last that leaves enough to show. `…` stands where something
+    is left out. Where nothing that is sought stands in it, its beginning is returned.
     """
     cost = tokens.count(text)
     if cost <= most_tokens:
         return text
-    if most_tokens < LEAST_MARKED:
-        return tokens.clip(text, most_tokens, mark="")
-    start = _window_start(text, about, lang, int(len(text) * most_tokens / cost * SPARE))
-    before = f"{MARK} " if start else ""
-    for room in range(most_tokens, 0, -1):  # two sums are rounded, then one
-        shown = before + tokens.clip(text[start:], room, mark=f" {MARK}")
-        if tokens.count(shown) <= most_tokens:
-            return shown
-    return ""
+    window = len(text) * most_tokens // cost
+    stemmed = (
+        (word.start(), stem) for word in _WORD.finditer(text) for stem in stems(word[0], lang)
+    )
+    found = [one for one in stemmed if one[1] in about]
+    opens = {0, *(match.end() for match in _OPENING.finditer(text))}
 
+    def worth(start: int) -> tuple[int, int, bool, bool, int]:
+        held = [stem for at, stem in found if start <= at < start + window]
+        to_last = abs(len(text) - window - start)
+        return len(set(held)), len(held), start == 0, start in opens, -to_last
 
-def _window_start(text: str, about: Collection[str], lang: str, window: int) -> int:
-    """Return where the window of so many letters with most of what is sought begins."""
-    found: list[tuple[int, str]] = []
-    for match in _WORD.finditer(text):
-        found += [(match.start(), stem) for stem in stems(match[0], lang) if stem in about][:1]
-        if len(found) >= MOST_MATCHES:
-            break
-    if not found:
-        return 0
-    last = _word_start(text, len(text) - window)
-    opens = {0, last, *(match.end() for match in _OPENING.finditer(text))}
-    led = (_word_start(text, at - int(window * LEAD)) for at, _ in found)
-
-    def worth(start: int) -> tuple[int, int, bool, bool, float]:
-        held = [one for one in found if start <= one[0] < start + window]
-        first = held[0][0] if held else start
-        lead = abs(first - start - window * LEAD)
-        return len({stem for _, stem in held}), len(held), start == 0, start in opens, -lead
-
-    return max(sorted({min(start, last) for start in (*opens, *led)}), key=worth)
-
-
-def _word_start(text: str, at: int) -> int:
-    """Return where a word begins at or soon after a place; the place itself where none does."""
-    match = _WORD_START.search(text, max(0, at), max(0, at) + 60)
-    return match.start() if match else max(0, at)
+    start = max(sorted(opens.union(at for at, _ in found)), key=worth)
+    shown = f"{MARK} {text[start:]}" if start else text
+    return tokens.clip(shown, most_tokens, mark=f" {MARK}")

@@ -9,7 +9,6 @@ The numbers were chosen on the example vault; docs/benchmarks.md has the trade-o
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -47,8 +46,6 @@ DEPTH = 200
 """Candidates of each list."""
 TIMELY_DEPTH = 100
 """Of what is of the time that a query names, the latest."""
-MAX_QUERY_LANGUAGE = 400
-"""Characters of a query that its language is told by."""
 ROUNDS, PATIENCE = 3, 0.3
 """Searches again when hits turn out to be out of date; seconds that each waits while other files
 are indexed."""
@@ -68,7 +65,6 @@ TIME_SHARE = 0.4
 OUT_OF_TIME = 0.7
 """Share of what its other words answer that a hit of another time is worth."""
 _PAGE = 24
-_BEHIND_ALL = "9999-12-31"
 WEAK = "Only weak matches: they share little with the question and may not answer it."
 FILTERED = "Nothing passes the filters; without them there are hits."
 ELSEWHERE = "Nothing of that time answers the question: these are of other times, too."
@@ -152,7 +148,6 @@ class Finder:
         self.columns, self._nearest = columns, nearest
         self._matcher = Matcher(columns)
         self._folder, self._clock = memory_folder, clock
-        self._lock = threading.Lock()
         self._registry: tuple[Stamp | None, Registry] = (None, Registry())
 
     def warm(self) -> None:
@@ -163,10 +158,9 @@ class Finder:
     def registry(self) -> Registry:
         """Return the models at hand; the vault's own are read again when their files change."""
         stamp = stamp_of(self._folder)
-        with self._lock:
-            if self._registry[0] != stamp:
-                self._registry = (stamp, registry_of(self._folder))
-            return self._registry[1]
+        if self._registry[0] != stamp:
+            self._registry = (stamp, registry_of(self._folder))
+        return self._registry[1]
 
     def find(self, query: str, where: Where) -> Candidates | None:
         """Return what a query finds; None where that is nothing."""
@@ -207,7 +201,7 @@ class Finder:
             return list(columns.rows["rowid"][match.found].tolist())
 
     def _named(self, query: str) -> NamedTime | None:
-        return named_time(query, detect(query[:MAX_QUERY_LANGUAGE]) or "", self._clock())
+        return named_time(query, detect(query), self._clock())
 
 
 def _inside(where: Where, named: NamedTime | None) -> Where | None:
@@ -216,7 +210,7 @@ def _inside(where: Where, named: NamedTime | None) -> Where | None:
     if (named and not (after and before)) or not (named or where.after or where.before):
         return None
     before = min(where.before or before, before or where.before)
-    return replace(where, after=max(where.after, after), before=before or _BEHIND_ALL)
+    return replace(where, after=max(where.after, after), before=before)
 
 
 @dataclass(frozen=True, slots=True)
