@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from datetime import datetime, timedelta
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
 from vaultmind.memory.forget.erasing import ERASABLES
-from vaultmind.memory.forget.hiding import Messages, Summaries, Tombstones
+from vaultmind.memory.forget.hiding import Summaries, Tombstones, messages_said
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page, shipped
@@ -42,7 +42,7 @@ from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
 from vaultmind.session.recall import Recall
-from vaultmind.session.subagents import RunLines
+from vaultmind.session.subagents import runs_said
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
 from vaultmind.types import Caller, Hit, Kind, SearchRequest
@@ -128,16 +128,11 @@ class App:
             state_dir=config.state_dir,
             erasables=(*ERASABLES, *EPISODES, FEEDBACK),
         )
-        messages = Messages(self.index)
+        messages = partial(messages_said, self.index)
         summaries = Summaries(self.reader, self.paths, settings.rng, messages)
         steps = StepLines(self.reader, self.paths, settings.rng, lambda: self.watching)
-        kinds = (
-            messages,
-            summaries,
-            RunLines(self.paths),
-            feedback,
-            steps,
-        )
+        runs = partial(runs_said, self.paths)
+        kinds = (messages, summaries.said, runs, feedback.said, steps.said)
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         feedback.gate = self.gate
         self.learning = Learning(self.gate, self.reader, self.index, feedback, self.clock, config)
@@ -323,7 +318,7 @@ class App:
         return tuple(missing)
 
     def add_snippet(self) -> tuple[str, ...]:
-        """Put our style of conversations among Obsidian's snippets; what exists stays."""
+        """Add our style for conversations to Obsidian's snippets; a file that is there stays."""
         path = ".obsidian/snippets/vaultmind.css"
         file = self.config.vault / path
         if file.exists():

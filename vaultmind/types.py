@@ -106,6 +106,11 @@ class Fact:
     until: str = ""
     """ISO date on which something else was said; empty for a fact that holds."""
 
+    @property
+    def is_typed(self) -> bool:
+        """Tell whether its words are a person's own, typed into the file or reworded there."""
+        return self.how in ("", "edited")
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryWrite:

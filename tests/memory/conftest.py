@@ -6,12 +6,13 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from vaultmind.memory.audit import AuditLine, newest_first
-from vaultmind.memory.forget.hiding import Messages, Summaries
+from vaultmind.memory.forget.hiding import Summaries, messages_said
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
@@ -48,9 +49,9 @@ class House:
         self.indexer = Indexer()
         settings = GateSettings("test", rng or random.Random(7))
         reader = VaultReader(self.paths, 0)
-        messages = Messages(self.indexer)
+        messages = partial(messages_said, self.indexer)
         summaries = Summaries(reader, self.paths, settings.rng, messages)
-        kinds = (messages, summaries)
+        kinds = (messages, summaries.said)
         grants = root.parent / f"grants-{root.name}.json"
         self.authority = Authority(reader, grants, level)
         self.gate = Gate(self.paths, settings, kinds, self.indexer, self.authority, lambda: NOW)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from tests.session.samples import EveryMessage, Marked
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.memory.brain import parse_brain
-from vaultmind.memory.forget.hiding import Messages, Tombstones
+from vaultmind.memory.forget.hiding import Tombstones, messages_said
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
 from vaultmind.session.files import read_text, session_ids
@@ -36,7 +37,7 @@ class Desk:
     def __post_init__(self) -> None:
         reader = self.reader
         authority = Authority(reader, self.paths.root.parent / "grants.json")
-        kinds = (Messages(EveryMessage(reader)),)
+        kinds = (partial(messages_said, EveryMessage(reader)),)
         settings = GateSettings("test", rng=random.Random(1))
 
         def clock() -> datetime:

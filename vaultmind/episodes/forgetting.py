@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 
 
 class StepLines(Summaries):
-    """Implements the gate's `RecordKind`: what episodes say of a fact, by the lines' own ids.
+    """What episodes say of a fact, by the lines' own ids.
 
     What was asked, where no note has it yet, has no place to be hidden at: it is let go of.
     """
-
-    name = "episodes"
 
     def __init__(
         self, reader: VaultReader, paths: VaultPaths, rng: random.Random,

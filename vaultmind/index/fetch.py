@@ -18,7 +18,7 @@ from vaultmind.index import notes
 from vaultmind.index.db import Database, chunks_of
 from vaultmind.index.notes import TASK, Form, Place, Span, heading_anchor
 from vaultmind.index.outlet import Outlet
-from vaultmind.redact import blank_passages
+from vaultmind.redact import blank_passages, mask
 from vaultmind.types import Caller, Kind, LinkedKind, Message
 from vaultmind.vault.markdown import Note, parse_canvas, parse_note
 from vaultmind.vault.parts import BLOCK_AT_END, bullets, hidden_spans
@@ -83,7 +83,7 @@ class Fetch:
                 f"{path} has no part {anchor!r} (any more): the file may have changed since.",
                 hint=f"Fetch {path!r} for all of it.",
             )
-        text, title = map(self._outlet.clean, found[:2])
+        text, title = (mask(one).text for one in found[:2])
         piece, after = _piece(text, offset, max_tokens)
         cost, kind = tokens.count(piece), place.kind
         return Fetched(path, anchor, kind, place.agent, title, piece, found.time, cost, after)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 
-from vaultmind import redact
 from vaultmind.errors import BadArgument
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.notes import folded
@@ -109,10 +108,6 @@ class Outlet:
             with suppress(OSError):
                 return (root / start).samefile(root / ours)
         return False
-
-    def clean(self, text: str) -> str:
-        """Return a text without the secrets in it."""
-        return redact.mask(text).text
 
 
 def _hidden(hides: Callable[[str, str], bool], record: str, names: Iterable[str]) -> bool:

@@ -196,11 +196,10 @@ FEEDBACK = Erasable("search feedback", r"agents/[^/]+/memory/feedback-[^/]*\.jso
 class SearchFeedback:
     """Hears of searches and what became of them. Any thread; never a reason for one to fail.
 
-    Implements the gate's `RecordKind`: the queries that say a forgotten fact are dropped and not
+    The queries that say a forgotten fact are dropped and not
     hidden, since nobody reads them, and nothing is to be learnt from them.
     """
 
-    name = "search feedback"
     gate: Gate
     """By which it writes: it is one of the kinds of record that the gate is made with."""
 

@@ -175,11 +175,8 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
         return Step(ask.outcome("unchanged", message, known[0]))
     if corrects and (lost := [one.fact for one in meant if not one.is_kept]):
         return _not_kept(lost[0], ask)
-    against = [
-        one
-        for one in places
-        if contradicts(write.text, one.fact.text, typed=one.fact.how in ("", "edited"))
-    ]
+    new = write.text
+    against = [one for one in places if contradicts(new, one.fact.text, typed=one.fact.is_typed)]
     others = [one for one in against if one not in meant]
     stay = [
         one

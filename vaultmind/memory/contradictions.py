@@ -60,10 +60,10 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 _CUES = {
-    name: _pattern(name) for name in ("home", "employer", "called", "reply", "odpowiedź", "age")
+    name: _pattern(name) for name in ("home", "employer", "called", "reply", "reply_po", "age")
 }
 """What says that a person has the value that follows: a name, but for these."""
-_ANY_VALUE = ("age", "odpowiedź")
+_ANY_VALUE = ("age", "reply_po")
 _COPULA, _SLOT, _STATE = map(_pattern, ("copula", "slot", "state"))
 """... of what somebody has one of; and what holds now and may have another number next: an event
 ("ran 5 km") may happen again."""

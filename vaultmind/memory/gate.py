@@ -25,7 +25,7 @@ from vaultmind.memory import audit, brain, changes, rights
 from vaultmind.memory.audit import AuditLine, refs_of
 from vaultmind.memory.changes import Ask, Step, Witness, also, named, quoted, readable
 from vaultmind.memory.forget.erasing import ERASABLES, Erasable, Erasing
-from vaultmind.memory.forget.hiding import Hiding, RecordKind, Ref, hidden_words
+from vaultmind.memory.forget.hiding import Hiding, Ref, Said, hidden_words
 from vaultmind.memory.match import is_specific, mentions
 from vaultmind.memory.rights import Authority, Decision, inferred, only_person
 from vaultmind.memory.suggestions import Queue
@@ -92,7 +92,7 @@ class Gate:
         self,
         paths: VaultPaths,
         settings: GateSettings,
-        kinds: Sequence[RecordKind],
+        kinds: Sequence[Said],
         indexer: FileIndexer,
         authority: Authority,
         clock: Clock,
@@ -254,7 +254,7 @@ class Gate:
         doubt = (rights.touches(write) if self.settings.caution else "") or write.hold
         if inferred(write) and decision.verdict != "deny":
             newer = next((one for one in step.gone if changes.is_older(write, one)), None)
-            typed = next((one for one in step.gone if one.how in ("", audit.EDITED)), None)
+            typed = next((one for one in step.gone if one.is_typed), None)
             if write.op == "forget":
                 doubt = GUESSED
             elif changes.was_forgotten(write, self.paths):

@@ -23,6 +23,7 @@ from vaultmind.planner.task import alike, earlier_task
 from vaultmind.planner.types import EarlierWork, Understood
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
+from vaultmind.redact import mask
 from vaultmind.types import Caller
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
@@ -152,7 +153,7 @@ class Earlier:
     ) -> Iterator[EarlierWork]:
         """Yield the likest episodes that have anything to tell: no secret, nothing forgotten."""
         yielded: set[tuple[str, str]] = set()
-        shows, clean, root = source.index.outlet.shows, self._showing.clean, source.root
+        shows, root = source.index.outlet.shows, source.root
         for name in [name for name, like in near.items() if like >= TOLD_ALIKE][:LOOKED_AT]:
             one = episodes.get(name)
             if one is None or not self._stands(tables, name):
@@ -163,12 +164,12 @@ class Earlier:
                 for path, what in sorted(files, key=lambda it: (-seconds_of(it[1].last), it[0]))
                 if (what.change == "removed" or (root / path).is_file()) and shows(path, caller)
             )
-            decisions = [clean(it.text) for it in self._events(one) if it.kind == "decision"]
-            why = "" if self._hides(one, one.why_block) else clean(one.rationale)
+            decisions = [mask(it.text).text for it in self._events(one) if it.kind == "decision"]
+            why = "" if self._hides(one, one.why_block) else mask(one.rationale).text
             same = (one.task.fingerprint or name, one.outcome)
             if same not in yielded and (changed or decisions or why):
                 yielded.add(same)
-                task = one_line(FORGOTTEN if self._hides(one, TASK) else clean(one.task.text))
+                task = one_line(FORGOTTEN if self._hides(one, TASK) else mask(one.task.text).text)
                 day = day_of(seconds_of(one.started))
                 head = f"- {day}, {one.agent}, {one.outcome}: {tokens.clip(task, TASK_TOKENS)}"
                 told = [f"decided: {it}" for it in decisions[:SHOWN_DECISIONS]]

@@ -8,7 +8,7 @@ their order; the files most worth reading get what room is left.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -29,7 +29,7 @@ from vaultmind.planner.types import (
     Plan,
     PlannedContext,
 )
-from vaultmind.redact import blank_passages
+from vaultmind.redact import blank_passages, mask
 from vaultmind.types import Freshness, Reason
 from vaultmind.vault.oneline import one_line
 
@@ -96,17 +96,15 @@ SIZES: Mapping[Detail, Sizes] = {
 # --- forms --------------------------------------------------------------------------------
 
 
-def forms_of(
-    one: Candidate, told: Mapping[str, float], sizes: Sizes, clean: Callable[[str], str]
-) -> tuple[Form, ...]:
+def forms_of(one: Candidate, told: Mapping[str, float], sizes: Sizes) -> tuple[Form, ...]:
     """Return the forms of a file, the shortest first.
 
-    `told` says how much each word of the task tells. `clean` takes secrets out of a text.
+    `told` says how much each word of the task tells.
     """
     forms, found = list[Form](), list[Piece]()
 
     def piece(part: str, lines: tuple[int, int], text: str, layer: Layer) -> Piece:
-        made = Piece(one.path, part, *lines, clean(text), 0, layer)
+        made = Piece(one.path, part, *lines, mask(text).text, 0, layer)
         return replace(made, tokens=tokens.count(block(made)) + SEPARATOR_TOKENS)
 
     def add(pieces: Iterable[Piece], gain: float) -> None:
@@ -307,7 +305,7 @@ def lay(asked: Asked, ranked: Sequence[Candidate]) -> tuple[list[Candidate], lis
             continue
         one.confidence = min(1.0, CONFIDENCE + SURER * len({it.family for it in one.reasons}))
         size = large if one.relevance >= WORTH_READING else sizes
-        one.forms = forms_of(one, told, size, asked.source.index.outlet.clean)
+        one.forms = forms_of(one, told, size)
         laid.append(one)
     return laid, gone
 

@@ -254,7 +254,7 @@ class Planner:
         for one in ranked[: DEPTHS[request.ml_mode]]:
             record = source.record(one.path)
             words = f"{record.title} {record.abstract}" if record else ""
-            shown.append(f"{one.path}: {source.index.outlet.clean(words)}")
+            shown.append(f"{one.path}: {redact.mask(words).text}")
         left = seconds_left(request, (time.perf_counter() - started) * 1000)
         told = self._reranker.rerank(request, shown, left, asked.understood.language)
         if told.scores:

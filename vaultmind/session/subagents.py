@@ -66,18 +66,12 @@ def history(paths: VaultPaths, task: str, most: int, hides: Callable[[str, str],
     return runs
 
 
-class RunLines:
-    """Implements the gate's `RecordKind`: messages of all tasks' runs that say a fact."""
-
-    def __init__(self, paths: VaultPaths) -> None:
-        self._paths = paths
-
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterator[Ref]:
-        """Yield the lines whose words contain what the fact says."""
-        wanted = Wanted([fact.text])
-        for one in _newest_first(self._paths, "*"):
-            if wanted.may_be_in(one.text) and says(one.text, fact.text):
-                yield Ref(agent, one.file, one.block)
+def runs_said(paths: VaultPaths, agent: str, fact: Fact, edit: Edit) -> Iterator[Ref]:
+    """Yield the lines of all tasks' runs whose words contain what a fact says."""
+    wanted = Wanted([fact.text])
+    for one in _newest_first(paths, "*"):
+        if wanted.may_be_in(one.text) and says(one.text, fact.text):
+            yield Ref(agent, one.file, one.block)
 
 
 def _newest_first(paths: VaultPaths, task: str) -> Iterator[RunMessage]:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
 from vaultmind.memory.audit import AuditLog, moment
@@ -66,25 +66,16 @@ Name = tuple[str, str]
 """(session or summary, block or own id)."""
 
 
-class RecordKind(Protocol):
-    """A kind of record that may repeat a fact after it has left the brain."""
-
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Return what of this kind said a fact. `edit` gives ids to what has none yet."""
-        ...
+Said = Callable[[str, Fact, Edit], Iterable[Ref]]
+"""Returns what of one kind of record said a fact of an agent, and may repeat it after it has left
+the brain. The edit gives ids to what has none yet."""
 
 
-class Messages:
-    """The message that a fact names as its source, and those that say it in whatever order."""
-
-    def __init__(self, finder: MessageFinder) -> None:
-        self._finder = finder
-
-    def said(self, agent: str, fact: Fact, edit: Edit) -> list[Ref]:
-        """Return the fact's evidence and the messages whose words contain what it says."""
-        near = self._finder.messages_about(agent, fact.text, CANDIDATES)
-        own = [fact.evidence] if fact.evidence else []
-        return own + [ref for ref, text in near if says(text, fact.text)]
+def messages_said(finder: MessageFinder, agent: str, fact: Fact, edit: Edit) -> list[Ref]:
+    """Return a fact's evidence and the messages whose words contain what it says, in any order."""
+    near = finder.messages_about(agent, fact.text, CANDIDATES)
+    own = [fact.evidence] if fact.evidence else []
+    return own + [ref for ref, text in near if says(text, fact.text)]
 
 
 class Summaries:
@@ -96,13 +87,13 @@ class Summaries:
 
     def __init__(
         self, reader: VaultReader, paths: VaultPaths, rng: random.Random,
-        messages: Messages | None = None,
+        messages: Said | None = None,
     ) -> None:  # fmt: skip
         self._reader, self._paths, self._rng, self._messages = reader, paths, rng, messages
 
     def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
         """Return the parts that say the fact, each named by its id."""
-        refs = self._messages.said(agent, fact, edit) if self._messages else []
+        refs = self._messages(agent, fact, edit) if self._messages else ()
         cited = set(map(self._paths.link, refs))
         summaries = (self._paths.root / self._paths.summaries(agent)).rglob("*.md")
         paths = map(self._paths.relative, sorted(summaries))  # L1 before L2, which sums it up
@@ -204,7 +195,7 @@ class Tombstones:
 class Hiding(Tombstones):
     """Finds what said a thing in every kind of record and hides it. Used by the gate alone."""
 
-    def __init__(self, log: AuditLog, kinds: Sequence[RecordKind]) -> None:
+    def __init__(self, log: AuditLog, kinds: Sequence[Said]) -> None:
         super().__init__(log.paths)
         self._log, self._kinds = log, kinds
 
@@ -239,7 +230,7 @@ class Hiding(Tombstones):
         """Return everything of any kind of record that said one of the facts, each once."""
         found: dict[tuple[str, str, str], Ref] = {}
         for fact in facts:
-            for ref in (ref for kind in self._kinds for ref in kind.said(agent, fact, edit)):
+            for ref in (ref for said in self._kinds for ref in said(agent, fact, edit)):
                 if ref.id or key_of(ref) not in found:
                     found[key_of(ref)] = ref  # a link in a brain knows the block alone
         return tuple(found.values())

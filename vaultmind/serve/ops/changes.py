@@ -136,6 +136,7 @@ def _after(lines: Iterator[AuditLine], change: AuditLine) -> AuditLine | None:
 
 
 def _not_meant(last: AuditLine, change: AuditLine) -> BadArgument:
+    """Return the refusal of an undo where it is not plain which change is meant."""
     who, other = ("you" if one.caller == "person" else one.caller for one in (last, change))
     said = f"Nothing undone: the last request, by {who}, changed nothing ({tell(last)}).\n"
     said += f"The last change is by {other}: {tell(change)}.\n"
