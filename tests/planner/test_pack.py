@@ -34,7 +34,7 @@ def forms(
     one: Candidate, *spots: Spot, told: dict[str, float] | None = None
 ) -> list[tuple[Piece, ...]]:
     one.spots = spots
-    made = forms_of(one, told or {}, SIZES["compact"], lambda text: text)
+    made = forms_of(one, told or {}, SIZES["compact"])
     assert all(sum(piece.tokens for piece in form.pieces) == form.tokens for form in made)
     return [form.pieces for form in made]
 
