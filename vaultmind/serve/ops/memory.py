@@ -31,7 +31,6 @@ EITHER = "either utterance (the person's words), or op (remember, forget, …) w
 
 Snippet = Annotated[bool, Arg("Add a style for conversations to Obsidian's CSS snippets.")]
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
-Op = Literal["remember", "forget", "replace", "save_note"] | None
 FACT = "A fact, in the person's language; to forget: its words or id; or the note."
 Text = Annotated[str, Arg(FACT, max=MAX_TASK)]
 Old = Annotated[str, Arg("What to replace: words or id.", max=MAX_TEXT, option="--instead-of")]
@@ -47,7 +46,7 @@ def memory_update(
     call: Call,
     utterance: Annotated[str, Arg("Their exact words. Or:", max=MAX_WORDS)] = "",
     message_id: Annotated[str, Arg("Their message's id: it acts once.", max=MAX_ID)] = "",
-    op: Op = None,
+    op: Literal["remember", "forget", "replace", "save_note"] | None = None,
     text: Text = "",
     old: Old = "",
     section: Annotated[Section | None, Arg("Default: guessed.")] = None,
