@@ -66,8 +66,8 @@ OUT_OF_TIME = 0.7
 """Share of what its other words answer that a hit of another time is worth."""
 _PAGE = 24
 WEAK = "Only weak matches: they share little with the question and may not answer it."
-FILTERED = "Nothing matches with these filters; without them there are hits."
-ELSEWHERE = "Nothing of that time answers the question: these are of other times, too."
+FILTERED = "Nothing matches these filters; without them there are hits."
+ELSEWHERE = "Nothing from that time answers the question; these include other times."
 
 
 class Candidates:

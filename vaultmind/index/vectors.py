@@ -289,7 +289,7 @@ class Vectors:
         if not isinstance(error, IndexUnavailable | StoreBroken):
             self.embedder = None
             told = error if isinstance(error, EmbedderAway) else f"The embedder failed: {error}."
-            self.note = f"{told} Search goes by words only; it is asked again."
+            self.note = f"{told} Search is by words only until it answers."
         log.warning("vectors: %s", self.note, exc_info=error)
 
     def _work(self, wanted: int) -> None:
@@ -320,7 +320,7 @@ class Vectors:
                 self._stored = None
                 with suppress(Exception):  # what cannot be removed is told when it is begun anew
                     self._store.destroy()
-                told = f"The vector store failed ({error}). It is filled again from the cache."
+                told = f"The vector store failed ({error}). It is being rebuilt from the cache."
                 raise StoreBroken(told) from error
         self.note = ""
 
