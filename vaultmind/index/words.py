@@ -280,7 +280,7 @@ def _with_stops(terms: list[Term], acronyms: frozenset[str]) -> list[Term]:
     return [replace(term, stop=True) if term.plain in listed else term for term in terms]
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=30_000)
 def _indexed(kind: str, raw: str, lang: str) -> tuple[str, str]:
     """Return one match's tokens for the columns `words` and `stems`, joined by spaces.
 
@@ -296,7 +296,7 @@ def _scan(text: str) -> Iterator[Forms]:
         yield from _pieces(match.lastgroup or "word", match.group())
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=4_096)
 def _pieces(kind: str, raw: str) -> tuple[Forms, ...]:
     """Return what one match is made of."""
     if kind == "word":
@@ -324,7 +324,7 @@ def _word_forms(raw: str) -> Forms:
     return tuple((one, one) for one in (whole, *map(str.lower, parts)))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)
 def _stems(lowered: str, algorithm: str) -> tuple[str, ...]:
     bare = fold(lowered)[:MAX_TOKEN]
     if not algorithm or (lowered.isascii() and not lowered.isalpha()):
