@@ -253,7 +253,7 @@ class Index:
         state = self.state()
         if self._phase != "ready":
             return Progress(state.indexed, state.files, "indexing text")
-        return Progress(state.vectors, state.embeddable, "embedding")
+        return Progress(state.vectors, state.embeddable, "indexing meaning")
 
     def _counted(self) -> tuple[int, int, tuple[Fault, ...]]:
         """Return files, chunks and faults of the database, counted anew only after a write."""

@@ -183,12 +183,15 @@ class Daemon:
             if op == "daemon_stop":
                 self.stop()
             return self._status()
-        app = await asyncio.shield(asyncio.wrap_future(self._opened))
-        from vaultmind.serve.op import run_operation
 
         async def tell(step: Progress) -> None:
             progress = {"done": step.done, "total": step.total, "what": step.what}
             await lines.send({"id": request.get("id"), "progress": progress})
+
+        if not self._opened.done():
+            await tell(Progress(0, 0, "opening the vault"))
+        app = await asyncio.shield(asyncio.wrap_future(self._opened))
+        from vaultmind.serve.op import run_operation
 
         def work(report: Report) -> dict[str, Any]:
             return run_operation(app, Call(caller, report), op, request.get("args", {}))
