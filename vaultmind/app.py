@@ -126,6 +126,7 @@ class App:
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
+            notes=config.notes.folder,
             erasables=(*ERASABLES, *EPISODES, FEEDBACK),
         )
         messages = partial(messages_said, self.index)
