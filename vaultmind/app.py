@@ -128,6 +128,7 @@ class App:
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
+            notes=config.notes.folder,
             erasables=(*ERASABLES, *EPISODES, FEEDBACK),
         )
         notes = EpisodeFiles(self.paths, self.reader)

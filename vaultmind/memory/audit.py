@@ -37,9 +37,12 @@ EDITED = "edited"
 FOUND = frozenset({EXTRACTED, REPORTED})
 """Neither was asked for by the person: what is said against one of them holds for the other."""
 FACT_OPS = ("remember", "replace", "forget")
-ASKED = (*FACT_OPS, "erase")
+NOTE = "note"
+"""The operation of a line that tells of a new note of the person's: its path is the text that came,
+or that an undo took away."""
+ASKED = (*FACT_OPS, NOTE, "erase")
 """What somebody asked for: of these the last one is meant where an undo names none."""
-UNDOABLE = (*FACT_OPS, "archive", "hide", "show")
+UNDOABLE = (*FACT_OPS, NOTE, "archive", "hide", "show")
 DROP = "drop"
 """The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
 the story of the changes is told without it."""
@@ -83,6 +86,8 @@ class AuditLine:
     shown: tuple[str, ...] = ()
     """The messages that an undo showed again."""
     moves: tuple[Move, ...] = ()
+    sha: str = ""
+    """Of a note, as it was saved: the hash of its bytes."""
     id: str = ""
     device: str = field(default="", compare=False)
     """Where it was written; known when it is read."""

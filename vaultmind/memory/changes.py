@@ -327,9 +327,13 @@ def shown(ask: Ask, outcome: Outcome) -> Outcome:
     """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
     if outcome.outcome == "denied":
         return safe_outcome(outcome)
-    redacted = f"Removed before storing: {', '.join(ask.redacted)}." if ask.redacted else ""
     code = code_told("en", ask.write.op, outcome)
-    return safe_outcome(also(outcome, f"{redacted} {code}".strip()))
+    return safe_outcome(also(outcome, f"{taken_out(ask.redacted)} {code}".strip()))
+
+
+def taken_out(kinds: Iterable[str]) -> str:
+    """Return the sentence that names what was taken out of a text; empty for nothing."""
+    return f"Removed before storing: {', '.join(kinds)}." if kinds else ""
 
 
 def safe_outcome(outcome: Outcome) -> Outcome:
@@ -462,7 +466,7 @@ def check_undoable(line: AuditLine) -> None:
     """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
     why = ""
     if line.op not in UNDOABLE:
-        why = f"{line.id} is “{line.op}”: only changes to facts can be undone."
+        why = f"{line.id} is “{line.op}”: only changes to facts and new notes can be undone."
     elif line.outcome != "written":
         why = f"There is nothing to undo: the outcome of {line.id} was “{line.outcome}”."
     elif line.erased:

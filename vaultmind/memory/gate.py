@@ -21,7 +21,7 @@ from pathlib import Path
 
 from vaultmind import errors
 from vaultmind.language.words import content
-from vaultmind.memory import audit, brain, changes, rights
+from vaultmind.memory import audit, brain, changes, notes, rights
 from vaultmind.memory.audit import AuditLine, refs_of
 from vaultmind.memory.changes import Ask, Step, Witness, also, named, quoted, readable
 from vaultmind.memory.forget.erasing import ERASABLES, Erasable, Erasing
@@ -33,13 +33,12 @@ from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
-from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
-from vaultmind.vault.oneline import one_line, short
+from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, digest
+from vaultmind.vault.oneline import one_line, safe, short
 from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.properties import set_property
 from vaultmind.vault.writer import VaultWriter
 
-TRIES = 25
-"""How often a write starts anew because someone else's edit came first."""
 LABEL_WORDS = 3
 """A secret with so few words of content beside it is a secret with its label: no fact."""
 GUESSED = "it was inferred from a conversation, and nothing is forgotten on a guess"
@@ -83,6 +82,8 @@ class GateSettings:
     """The kinds of record that an erasure reaches."""
     state_dir: Path | None = None
     """The folder of index and log: an erasure cleans and searches it, too."""
+    notes: str = ""
+    """The folder of the vault in which agents may save new notes; empty for none."""
 
 
 class Gate:
@@ -100,7 +101,8 @@ class Gate:
         self.paths, self.settings, self._indexer = paths, settings, indexer
         self._authority, self.clock = authority, clock
         self._writer = VaultWriter(paths)
-        self.sweep, self.keeps_records = self._writer.sweep, authority.keeps_records
+        self.sweep = partial(self._writer.sweep, settings.notes)
+        self.keeps_records = authority.keeps_records
         self.reader = VaultReader(paths, max_bytes=0)
         self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
         self.hiding = Hiding(self.audit, kinds, self.reader, settings.rng)
@@ -374,6 +376,8 @@ class Gate:
     def _undone(self, line: AuditLine, caller: Caller) -> Outcome:
         """Turn a change round. Raises Conflict."""
         changes.check_undoable(line)
+        if line.op == audit.NOTE:
+            return self._unsaved(line, caller)
         others = audit.newest_first(self.paths, self.paths.agent_names(), holding='"hidden"')
         kept = {
             name
@@ -500,7 +504,7 @@ class Gate:
     def edit(self, relative: str, change: Change) -> FileText | None:
         """Change a file that a person writes in, too. Raises BrokenMemory for a damaged one."""
         try:
-            return self._writer.edit(relative, change, TRIES)
+            return self._writer.edit(relative, change)
         except errors.UnreadableNote as error:
             told = f"Not written: {relative} is damaged: {error.reason}. {brain.WRITING_WAITS}"
             raise errors.BrokenMemory(told, hint=brain.MEND) from error
@@ -514,7 +518,7 @@ class Gate:
         self, relative: str, change: Change, caller: Caller, reason: str
     ) -> FileText | None:
         """Change a record, and tell the audit where it was changed."""
-        written = self._writer.edit(relative, change, TRIES)
+        written = self._writer.edit(relative, change)
         if written is not None:
             self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
         return written
@@ -529,6 +533,48 @@ class Gate:
         if agent != caller.agent or relative == self.paths.identity(agent):
             raise errors.PathRefused(relative, f"{caller.agent} may only write its own records")
 
+    def save_note(self, title: str, text: str, agent: str, caller: Caller, said: str) -> Outcome:
+        """Save an answer as a new note, where the person allowed it. No note is ever changed.
+
+        `said`: in which session, if known. Raises NotAllowed, BadArgument, PathRefused and
+        WriteFailed; WriteConflict for a taken name.
+        """
+        decision = self._authority.decide(caller, agent, "remember", rights.BRAIN)
+        if decision.verdict != "allow":
+            raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was written.")
+        path = notes.note_path(mask(title).text, self.settings.notes, self.paths)
+        link = self.paths.link(MessageRef(agent, said, "")) if said else ""
+        day, masked = self.clock().date().isoformat(), mask(f"{safe(text).strip()}\n")
+        note, kinds = masked.text, masked.kinds
+        about = {"created": day, "agent": agent, "session": f"[[{link}]]" if link else None}
+        for name, value in about.items():
+            note = set_property(note, name, value)
+
+        def change(file: FileText | None) -> str:
+            notes.check_new(path, self.paths)
+            return note
+
+        line = self.audit.line(caller, agent, audit.NOTE, "written")
+        line = replace(line, after=path, evidence=link, sha=digest(note.encode()))
+        self.audit.write(line)
+        try:
+            self._writer.edit(path, change, self.settings.notes)
+        except errors.VaultMindError as error:
+            self.audit.write(replace(line, outcome="unchanged", reason=mask(error.message).text))
+            raise
+        outcome = Outcome("written", agent, path=path, redacted=kinds)
+        self._index(agent, outcome)
+        return also(outcome, f"Saved: {path}. {changes.taken_out(kinds)}")
+
+    def _unsaved(self, line: AuditLine, caller: Caller) -> Outcome:
+        """Remove a note that was saved, while it is as it was saved. Raises Conflict."""
+        path = line.after
+        if not self.reader.exists(path) or self.reader.read(path).sha != line.sha:
+            raise changes.Conflict(f"{path} was edited, moved or deleted since it was saved.")
+        self._writer.remove(path, self.settings.notes, line.sha)
+        self.audit.note(caller, line.agent, audit.NOTE, "written", before=path, undoes=line.id)
+        return Outcome("written", line.agent, path=path, message=f"{path} is deleted.")
+
     def text(self, path: str) -> str:
         """Return a file's text; empty where there is none that can be read."""
         with suppress(errors.UnreadableNote, errors.NotFound, errors.PathRefused):
@@ -538,7 +584,7 @@ class Gate:
     def _index(self, agent: str, outcome: Outcome) -> None:
         """Bring the index up to date; the fact is on disk, so that a failure is only said."""
         if outcome.outcome == "written":
-            files = [self.paths.brain(agent), self.paths.archive(agent)]
+            files = [*{outcome.path, self.paths.brain(agent), self.paths.archive(agent)}]
             try:
                 self._indexer.refresh(files)
             except errors.VaultMindError as error:
