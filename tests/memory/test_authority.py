@@ -124,7 +124,7 @@ def test_raising_takes_effect_after_the_person_allowed_it(house: House) -> None:
     assert House(house.paths.root).authority.rights("dexter").level == 0, "lowered stays lowered"
     assert "main reading it again" in house.authority.waiting("dexter")
     ask(house, "dexter", "---\nautonomy: nine\n---\n")
-    with pytest.raises(BadArgument, match="sound front matter"):
+    with pytest.raises(BadArgument, match="valid front matter"):
         allow(house, "dexter")
 
 

@@ -133,7 +133,7 @@ def test_an_erasure_says_what_it_did_and_that_nothing_is_left(scene: Scene) -> N
     erased = scene.erased
     assert (erased.outcome, erased.left) == ("erased", ())
     assert erased.counts == scene.preview.counts
-    assert "text, meaning and raw bytes finds it nowhere" in erased.message
+    assert "text, meaning and raw bytes finds no trace of it" in erased.message
 
 
 LEFT = {

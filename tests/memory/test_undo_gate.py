@@ -54,9 +54,12 @@ def test_a_conflict_explains_itself_and_changes_nothing(house: House) -> None:
     made = last(house)
     for edited, words in (
         (house.brain().replace("Kraków", "Opole"), "“Lives in Opole” now"),
-        (house.brain().replace(f"^{block}", f"^{block}\n    - a line of mine"), "stand under"),
-        (house.brain().replace("- Lives in Kraków", "Lives in Kraków"), "not in the memory"),
-        (f"<<<<<<< a\n{house.brain()}\n>>>>>>> b\n", "is damaged: it holds merge markers"),
+        (
+            house.brain().replace(f"^{block}", f"^{block}\n    - a line of mine"),
+            "are now under",
+        ),
+        (house.brain().replace("- Lives in Kraków", "Lives in Kraków"), "no longer in memory"),
+        (f"<<<<<<< a\n{house.brain()}\n>>>>>>> b\n", "is damaged: it contains merge markers"),
     ):
         house.put(path, edited)
         done = undo(house, made.id)

@@ -67,6 +67,7 @@ class MemoryConfig:
     brain_max_tokens: int = tune(500, "Maximum size of a brain.", 100, 5000)
     brain_target_tokens: int = tune(300, "Archiving never shrinks a brain below this.", 50, 5000)
     caution: bool = key(False, "Sensitive facts from agents wait for you.", raises=True)
+    # 0 reads, 1 suggests, 2 writes; 3 permits what 2 does
     autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
 
 

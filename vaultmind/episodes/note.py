@@ -26,12 +26,11 @@ from vaultmind.episodes.types import (
     EventKind,
     Result,
     TaskMark,
-    seconds_of,
 )
 from vaultmind.errors import BadArgument
 from vaultmind.memory.match import sentence_spans
 from vaultmind.tables import adapter
-from vaultmind.times import time_of
+from vaultmind.times import seconds_of, time_of
 from vaultmind.vault.files import end_line, newline_of
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import VaultPaths

@@ -41,7 +41,7 @@ from vaultmind.vault.writer import VaultWriter
 
 LABEL_WORDS = 3
 """A secret with so few words of content beside it is a secret with its label: no fact."""
-GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
+GUESSED = "it was inferred from a conversation, and nothing is forgotten on a guess"
 MOST_DROPS, MOST_CHARS = 20, 200
 """Facts of one session that were not kept and are told, a line each, and characters of one."""
 FORGOTTEN = "forgotten"
@@ -49,15 +49,15 @@ UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 """Reasons for which the words of a fact stand nowhere, not even in the audit."""
 _WAITS = {
     "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
-    "waiting": "not written yet: {reason}. It waits already, in {path}.",
-    "full": "not written: so many suggestions of conversations wait already ({path}).",
-    "rejected": "not written: the person has rejected this before ({path}).",
+    "waiting": "not written yet: {reason}. It is already waiting in {path}.",
+    "full": "not written: too many suggestions from conversations are waiting already ({path}).",
+    "rejected": "not written: the person has already rejected this ({path}).",
 }
 WAITING = ("new", "waiting")
 """What of these comes to a suggestion."""
 _ONLY_A_SECRET = (
-    "Only a secret ({kinds}) was given. Nothing was stored: secrets are never kept, and without it"
-    " nothing is left. Say what it is for, or where it is."
+    "This is nothing but a secret ({kinds}). Nothing was stored: secrets never are."
+    " Say what it is for, or where it is kept."
 )
 
 Dropped = tuple[str, str, tuple[str, ...]]
@@ -105,7 +105,7 @@ class Gate:
         self.keeps_records = authority.keeps_records
         self.reader = VaultReader(paths, max_bytes=0)
         self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
-        self.hiding = Hiding(self.audit, kinds)
+        self.hiding = Hiding(self.audit, kinds, self.reader, settings.rng)
         self.queue = Queue(self)
         """What waits for the person."""
         self._noticed: dict[str, FileStat | None] = {}
@@ -155,11 +155,15 @@ class Gate:
             step = self._planned(text, archive, ask)
             if ask.write.op == "forget":
                 if step.unsaid and not inferred(ask.write):
-                    step = self._unsaid(text, ask, step)
+                    step = self._unsaid(ask, step)
                 elif step.written:
                     step = replace(step, hidden=self._saying(ask.write, step.gone))
                 if step.written:
                     ask.log()
+                words = step.outcome.fact or ask.write.text
+                if any(mentions(own, words) for _, own in brain.own_paragraphs(text)):
+                    told = f"Your own text in {ask.path} mentions it; edit it there."
+                    step = replace(step, outcome=also(step.outcome, told))
                 return step
             if step.written and ask.witness:
                 ask.log()
@@ -211,11 +215,10 @@ class Gate:
                 failed = self._line(line, ask.write, step)
                 self.audit.write(replace(failed, outcome="unchanged", reason=why, hidden=()))
             raise
-        outcome = also(step.outcome, hidden_words(hid, "did" if step.unsaid else "said it"))
+        outcome = also(step.outcome, hidden_words(hid, "Hid" if step.unsaid else "Also hid"))
         outcome = replace(outcome, hidden_messages=sum("/" not in one.session for one in hid))
         if number := len(self.hiding.show(step.shown)):
-            verb = "is" if number == 1 else "are"
-            outcome = also(outcome, f"{counted(number, 'message')} {verb} shown again.")
+            outcome = also(outcome, f"{counted(number, 'message')} can be recalled again.")
         return replace(step, outcome=outcome)
 
     def _ask(self, write: MemoryWrite, witness: Witness | None = None) -> Ask:
@@ -240,7 +243,7 @@ class Gate:
         label = 0 if set(marks) <= {"private passage", "own pattern"} else LABEL_WORDS
         if ask.write.op != "forget" and marks and len(rest) <= label:
             kinds = ", ".join(ask.redacted or dict.fromkeys(marks))
-            denied = Decision("deny", "nothing was left but a secret")
+            denied = Decision("deny", "it is nothing but a secret")
             return nothing.held(denied, message=_ONLY_A_SECRET.format(kinds=kinds))
         return None
 
@@ -408,10 +411,8 @@ class Gate:
         decision = self._authority.decide(caller, agent, "forget", "brain")
         if decision.verdict != "allow" and not asked:
             raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
-        refs = tuple(refs)
-        hidden = self.hiding.hide(refs)
-        if hidden:
-            names, reason = tuple(map(audit.ref_text, refs)), counted(len(refs), "message")
+        if hidden := self.hiding.hide(refs):
+            names, reason = tuple(map(audit.ref_text, hidden)), counted(len(hidden), "message")
             self.audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
         return len(hidden)
 
@@ -419,14 +420,14 @@ class Gate:
         """Return what said forgotten facts; an agent reaches its own records alone."""
 
         def edit(relative: str, change: Change) -> None:
-            if self._stored(relative, change, write.caller, "parts are named, to be hidden"):
+            if self._stored(relative, change, write.caller, "block ids for parts that are hidden"):
                 self._indexer.refresh([relative])
 
         found = self.hiding.said(write.agent, gone, edit)
         person = write.caller.kind == "person"
         return tuple(one for one in found if person or one.agent == write.agent)
 
-    def _unsaid(self, text: str, ask: Ask, step: Step) -> Step:
+    def _unsaid(self, ask: Ask, step: Step) -> Step:
         """Hide the messages that say what no fact says, or tell what to do about it."""
         words = [one for one in dict.fromkeys(ask.words) if is_specific(one)]
         judged = self._judged(ask.write, step)
@@ -437,11 +438,9 @@ class Gate:
         hides, outcome = self.hiding.new(said), step.outcome
         if hides:
             outcome = replace(outcome, outcome="written", path="", nearest=())
-            outcome = replace(outcome, message="No fact said it;")
+            outcome = replace(outcome, message="No fact says it.")
         elif not words:
             outcome = also(outcome, "To hide messages about it, give a longer quote.")
-        if any(mentions(paragraph, ask.write.text) for _, paragraph in brain.own_paragraphs(text)):
-            outcome = also(outcome, f"It stands in {ask.path} as your own text; edit it there.")
         return replace(step, outcome=outcome, hidden=hides)
 
     # --- what a person edits ----------------------------------------------------------------
@@ -532,7 +531,7 @@ class Gate:
         if caller is None or caller.kind == "person":
             return
         if agent != caller.agent or relative == self.paths.identity(agent):
-            raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")
+            raise errors.PathRefused(relative, f"{caller.agent} may only write its own records")
 
     def save_note(self, title: str, text: str, agent: str, caller: Caller, said: str) -> Outcome:
         """Save an answer as a new note, where the person allowed it. No note is ever changed.
