@@ -19,10 +19,11 @@ from typing import Protocol
 
 from vaultmind.episodes.note import can_keep
 from vaultmind.episodes.recorder import Episodes
-from vaultmind.episodes.types import Change, Episode, Event, TaskMark, seconds_of
+from vaultmind.episodes.types import Change, Episode, Event, TaskMark
 from vaultmind.errors import NotFound
 from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
+from vaultmind.times import seconds_of
 from vaultmind.types import Caller
 
 MAX_TALKS, MAX_IDS = 64, 2000
@@ -347,7 +348,7 @@ class Watching(Worker):
         known, changed = {one.commit for one in running.events}, dict[str, int]()
         for event in running.events:
             if event.changes:
-                changed.setdefault(event.path, seconds_of(event.time))
+                changed.setdefault(event.path, int(seconds_of(event.time)))  # as git counts
         events = []
         for one in place.commits(min(changed.values())) if changed else ():
             time = datetime.fromtimestamp(one.time, self._clock().tzinfo).isoformat()
