@@ -236,7 +236,7 @@ class MemPalace(Peer):
     async def edited(self, note: Path) -> str:
         """Mine the vault again."""
         await self.index()
-        return " by hand (`mempalace_mine` again)"
+        return " by hand: `mempalace_mine`"
 
     async def keep(self, turn: str, text: str) -> None:
         """File a drawer."""
@@ -259,8 +259,9 @@ class MemoryService(Peer):
     async def index(self) -> str:
         """Ingest the vault."""
         asked: dict[str, Any] = {"directory_path": str(self.vault), "file_extensions": ["md"]}
-        await self.call("memory_ingest", **asked, max_files=2 * NOTES)
-        return ""
+        told = await self.call("memory_ingest", **asked, max_files=2 * NOTES)
+        rate = re.search(r"Success rate: ([\d.]+)%", told)
+        return f" ({rate[1]} % kept: near-duplicates are refused)" if rate else ""
 
     async def find(self, query: str, limit: int, *, words: bool = False) -> list[str]:
         """Return the hits of vectors, or of vectors and words."""
@@ -270,8 +271,9 @@ class MemoryService(Peer):
 
     async def edited(self, note: Path) -> str:
         """Ingest the note again."""
-        await self.call("memory_ingest", file_path=str(note))
-        return " by hand (`memory_ingest` again; the old text stays, too)"
+        told = await self.call("memory_ingest", file_path=str(note))
+        refused = "Duplicate content" in told
+        return " by hand: `memory_ingest`" + " refuses it as a near-duplicate" * refused
 
     async def keep(self, turn: str, text: str) -> None:
         """Store a memory."""
@@ -330,7 +332,7 @@ async def measured(peer: Peer, talks: list[dict[str, Any]]) -> Row:
                 error = error.exceptions[0]
             row[f"failed: {step.__name__}"] = f"{type(error).__name__}: {error}"[:200]
     left = list(processes(peer))
-    row["processes left when the client has gone"] = str(len(left))
+    row["processes left when the clients have gone"] = str(len(left))
     for process in left:
         process.terminate()
     psutil.wait_procs(left, 30)
@@ -356,7 +358,7 @@ async def with_notes(peer: Peer, row: Row) -> None:
     async with peer.serving(peer.place / "notes"):
         began = time.perf_counter()
         more = await peer.index()
-        row["first index of 1,000 notes, s"] = f"{time.perf_counter() - began:.0f}{more}"
+        row[f"first index of {NOTES:,} notes, s"] = f"{time.perf_counter() - began:.0f}{more}"
         took = []
         for query in make_queries(WARM + SEARCHES):
             began = time.perf_counter()
