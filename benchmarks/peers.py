@@ -74,6 +74,8 @@ class Peer:
     embeddings = f"{MINILM}, its default"
     quality = ""
     """Why its quality is not told; empty where it is."""
+    remark = ""
+    """What is to be said beside its quality."""
     reads_files = False
     """Whether it finds what is in the vault by itself."""
 
@@ -141,6 +143,7 @@ class VaultMind(Peer):
     """This checkout."""
 
     name, embeddings, reads_files = "vaultmind", "`use`, bundled", True
+    remark = " (its ranker learnt from these)"
 
     def install(self, model: Path) -> str:
         """Return the commit."""
@@ -370,6 +373,7 @@ async def with_notes(peer: Peer, row: Row) -> None:
         row["edited note → found, s"] = await edits(peer)
         held = sum(one.memory_info().rss for one in processes(peer)) / 1e6
         row["memory of its processes, MB"] = f"{held:.0f}"
+        row["load of the machine meanwhile"] = f"{os.getloadavg()[1]:.1f}"
 
 
 async def edits(peer: Peer) -> str:
@@ -413,7 +417,7 @@ async def with_talks(peer: Peer, row: Row, talks: list[dict[str, Any]]) -> None:
                     seen = map(peer.turn_of, await peer.find(one.text, DEEP))
                     found.append(ranked(one.evidence, [*dict.fromkeys(filter(None, seen))]))
     told = mean(found)
-    row[name] = f"{told['R@5']:.3f} / {told['MRR']:.3f}"
+    row[name] = f"{told['R@5']:.3f} / {told['MRR']:.3f}{peer.remark}"
 
 
 def table(rows: dict[str, Row]) -> str:
@@ -422,8 +426,7 @@ def table(rows: dict[str, Row]) -> str:
     lines = [f"| | {' | '.join(rows)} |", "|---" * (len(rows) + 1) + "|"]
     for name in names:
         lines.append(f"| {name} | {' | '.join(row.get(name, '–') for row in rows.values())} |")
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    return "\n".join([*lines, "", f"{machine()}, {date.today()}, load at the end {load}."])
+    return "\n".join([*lines, "", f"{machine()}, {date.today()}."])
 
 
 def main() -> None:
