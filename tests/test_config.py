@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.config import Config, Flags, all_keys, load_config
+from vaultmind.config import Config, Flags, load_config
 from vaultmind.config.links import Link, write_links
 from vaultmind.errors import ConfigError, VaultNotFound
 
@@ -127,11 +127,6 @@ def test_each_vault_has_its_own_state_folder(tmp_path: Path, vault: Path) -> Non
     first, second = load(tmp_path, cwd=vault), load(tmp_path, flags=Flags(vault=str(other)))
     assert first.state_dir != second.state_dir
     assert first.state_dir.parent == tmp_path / "state"
-
-
-def test_every_key_has_a_help(tmp_path: Path) -> None:
-    for name, _, text in all_keys():
-        assert text.endswith("."), name
 
 
 def test_a_vault_may_switch_caution_on_and_never_off(tmp_path: Path, vault: Path) -> None:

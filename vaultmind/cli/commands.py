@@ -285,8 +285,8 @@ def forget(settings: Settings, args: Args) -> int:
 
     FACT is its words, or its id such as ^k3f9.
 
-    Messages that said it are hidden from every recall. With --everywhere it is erased from brain,
-    archive, sessions, summaries, audit, log and index of all agents, which cannot be undone.
+    Messages that mentioned it are hidden from every recall. With --everywhere it is erased from
+    brain, archive, sessions, summaries, audit, log and index of all agents; there is no undo.
     """
     dry_run, yes = args.pop("dry_run", False), args.pop("yes", False)
     if not args.pop("everywhere", False):

@@ -34,8 +34,8 @@ BLOCK_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 BLOCK_LENGTH = 4
 JOINT = "; "
 """Stands between facts that one change took away."""
-MEND = "Open the file in Obsidian and mend it."
-WRITING_WAITS = "Its sound lines are read; nothing is written to it until it is mended."
+MEND = "Open it in Obsidian and fix it."
+WRITING_WAITS = "Its intact lines are still read; nothing is written to it until it is fixed."
 
 PROVENANCE = re.compile(
     r"%%(?:(?P<date>\d{4}-\d{2}-\d{2}) (?P<how>[a-z_]+)"
@@ -133,7 +133,7 @@ def sound_text(text: str) -> tuple[str, str]:
     What stands between merge markers is not sound.
     """
     sound = _MERGE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    return sound, "it holds merge markers (<<<<<<< and >>>>>>>)" if sound != text else ""
+    return sound, "it contains merge markers (<<<<<<< and >>>>>>>)" if sound != text else ""
 
 
 def fault(text: str) -> str:
@@ -209,7 +209,7 @@ def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading]
     after = parse_brain(new)
     if not after.damaged and len(after.facts) == wanted:
         return new
-    raise UnreadableNote("The file", "an open comment, code or private passage hides every line")
+    raise UnreadableNote("The file", "an unclosed comment or code block would hide the new line")
 
 
 def cut(text: str, start: int, end: int) -> str:

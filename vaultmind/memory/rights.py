@@ -1,7 +1,8 @@
 """What agents may do to themselves and to each other, and who said so.
 
-Levels: 0 read only, 1 suggest, 2 auto (default), 3 full. They bind agents, never the person. An
-agent's identity.md asks, in its front matter:
+Levels: 0 read only, 1 suggest, 2 auto (default), 3 full, which so far permits what 2 does: memory
+is reorganised by no agent. They bind agents, never the person. An agent's identity.md asks, in its
+front matter:
 
     autonomy: 2
     permissions:
@@ -83,10 +84,6 @@ class Rights:
         level, hidden = min(self.level, other.level), self.hidden_from | other.hidden_from
         return Rights(level, self.write & other.write, hidden)
 
-    def lets_read(self, agent: str, owner: str) -> bool:
-        """Tell whether an agent may read the memory of the owner of these rights."""
-        return agent == owner or not self.hidden_from & {agent, EVERYBODY}
-
 
 LEAST = Rights(READ_ONLY, hidden_from=frozenset({EVERYBODY}))
 """What an identity gives that is not understood."""
@@ -115,7 +112,7 @@ def touches(write: MemoryWrite) -> str:
     """Return why an agent's write is sensitive, and waits for a cautious person; else empty."""
     asked = write.caller.kind == "person" or write.op == "forget"
     kinds = () if asked else sorted(sensitive(write.text))
-    return f"it touches {', '.join(kinds)}, which waits for the person" if kinds else ""
+    return f"it is about {', '.join(kinds)}, which needs the person's approval" if kinds else ""
 
 
 # --- what an identity says ----------------------------------------------------------------
@@ -157,7 +154,7 @@ def _asked(owner: str, properties: Mapping[str, Any], default_level: int) -> Rig
             raise ValueError(f"permissions: write: {who}: {scope!r} is not {allowed}")
         found |= {(who, each) for each in known if who != owner}
     if odd := [one for one in hidden | {who for who, _ in found} if not _NAME.fullmatch(one)]:
-        raise ValueError(f"permissions: {odd[0]!r} is no agent")
+        raise ValueError(f"permissions: {odd[0]!r} is not an agent")
     return Rights(int(level), frozenset(found), frozenset(hidden))
 
 
@@ -262,7 +259,7 @@ class Authority:
         except FileNotFoundError:
             return {}, ""
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            said = f"{self._file} cannot be read ({error}): no raised right is in force"
+            said = f"{self._file} cannot be read ({error}): no raised rights are in force"
             return {}, f"{said}, and agents may only suggest"
 
     def waiting(self, agent: str) -> tuple[str, ...]:
@@ -293,7 +290,7 @@ class Authority:
             raise error
         only_person(caller, "allow anything")
         if asked.faults:
-            raise BadArgument("identity", "; ".join(asked.faults), "a sound front matter")
+            raise BadArgument("identity", "; ".join(asked.faults), "valid front matter")
         self._save(agent, asked.rights)
         return asked.rights
 
@@ -315,8 +312,8 @@ class Authority:
         if caller.kind == "person":
             return Decision("allow", "the person's own command")
         theirs, own = self.rights(target), self.rights(caller.agent)
-        if not theirs.lets_read(caller.agent, target):
-            return Decision("deny", f"{target} keeps its memory from {caller.agent}")
+        if not self.lets_read(caller, target):
+            return Decision("deny", f"{target} hides its memory from {caller.agent}")
         level, agent = min((theirs.level, target), (own.level, caller.agent), key=lambda it: it[0])
         if level <= READ_ONLY:
             faults = self.identity(agent).faults  # half-typed: less until they are mended
@@ -337,7 +334,7 @@ class Authority:
         if caller.kind == "person" or caller.agent == owner:
             return True
         try:
-            return self.rights(owner).lets_read(caller.agent, owner)
+            return not self.rights(owner).hidden_from & {caller.agent, EVERYBODY}
         except VaultMindError:
             return False
 

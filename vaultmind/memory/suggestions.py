@@ -27,12 +27,11 @@ from typing import TYPE_CHECKING, Literal
 
 from vaultmind import errors
 from vaultmind.language.words import saying
-from vaultmind.memory.audit import FOUND, newest_first
+from vaultmind.memory.audit import FOUND, newest_first, settled_words
 from vaultmind.memory.brain import PlacedFact, add_item, block_ids, cut, new_block, parse_brain
 from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.rights import only_person
 from vaultmind.memory.wording import LANGUAGES, begun, phrase
-from vaultmind.redact import mask
 from vaultmind.tables import adapter
 from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
 from vaultmind.vault.files import newline_of, with_newlines
@@ -221,7 +220,7 @@ class Queue:
 
         def change(text: str) -> str | None:
             nonlocal put
-            put = rejected or known(text, write)
+            put = ("rejected", "") if rejected else known(text, write)
             if put[0] != "new":
                 return None
             taken = {one.removeprefix("s-") for one in block_ids(text)}
@@ -233,14 +232,11 @@ class Queue:
         self._change(change)
         return put
 
-    def _rejected(self, write: MemoryWrite) -> Put | None:
-        """Return that the person has rejected the same before, as the log has it."""
-        said = saying(one_line(mask(write.text).text))
-        for line in newest_first(self._paths, (write.agent,), (write.op,), '"rejected"'):
-            text = line.before if write.op == "forget" else line.after
-            if line.outcome == "rejected" and saying(text) == said:
-                return "rejected", ""
-        return None
+    def _rejected(self, write: MemoryWrite) -> bool:
+        """Tell whether the person has rejected the same before, as the log has it."""
+        lines = newest_first(self._paths, (write.agent,), (write.op,), '"rejected"')
+        told = (one.after or one.before for one in lines if one.outcome == "rejected")
+        return settled_words(write.text) in map(settled_words, told)
 
     def listed(self) -> tuple[Suggestion, ...]:
         """Return every suggestion in order. Raises UnreadableNote for a file that is no text."""
@@ -300,7 +296,7 @@ class Queue:
             if found is None:
                 raise errors.NotFound(
                     f"No suggestion {suggestion_id!r} waits in {self._paths.suggestions}.",
-                    hint="`vaultmind suggestions list` names those that do.",
+                    hint="`vaultmind suggestions list` shows those that do.",
                 )
             return self._answered(found, accept, caller)
 
@@ -309,7 +305,7 @@ class Queue:
         wish, path = one.write, self._paths.suggestions
         if accept:
             if wish.agent not in self._paths.agent_names():
-                raise errors.NotFound(f"{wish.agent}: there is no agent of this name.")
+                raise errors.NotFound(f"There is no agent named {wish.agent}.")
             where = "in Suggestions.md" if caller == OBSIDIAN else "on the command line"
             told = f"suggested by {wish.caller.name}, approved {where} (^{one.id})"
             reason = f"{told}: {wish.reason}" if wish.reason else told
@@ -323,7 +319,7 @@ class Queue:
             said = replace(wish, caller=caller, reason=f"suggested by {wish.caller.name}")
             nothing = Step(Outcome("unchanged", wish.agent, wish.section))
             self._gate.tell(said, nothing, "rejected")
-        message = f"Rejected: {quoted(wish.text)}. It does not come back."
+        message = f"Rejected: {quoted(wish.text)}. It will not be suggested again."
         return Outcome("unchanged", wish.agent, path=path, message=message)
 
     def _changed(self, expected: Suggestion, new: Callable[[str, Suggestion], str]) -> bool:
