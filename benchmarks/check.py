@@ -179,7 +179,7 @@ def context(place: Place) -> Figures:
             whole = [{key for part in one["parts"] for key in part["messages"]} for one in answers]
             figures[f"evidence in {budget} tokens"].append(_covered(own, whole))
         apart = imported(talk, place.folder / name_of(number))
-        keys = _keys(apart)
+        keys = keys_of(apart)
         lasting = []
         for one in place.ask(apart, "context", "--queries", queries=asked):
             sources = [part["sources"] for part in one["parts"] if part["name"] == "memory"]
@@ -193,7 +193,7 @@ def _covered(asked: Sequence[Any], shown: Sequence[set[str]]) -> float:
     return statistics.fmean(len(one.evidence & held) / len(one.evidence) for one, held in pairs)
 
 
-def _keys(vault: Path) -> dict[str, str]:
+def keys_of(vault: Path) -> dict[str, str]:
     """Return the id of each message by where it stands."""
     keys = {}
     for file in vault.rglob("sessions/*.md"):

@@ -310,11 +310,12 @@ class App:
     def init(self, agent: str, language: str, caller: Caller) -> tuple[str, ...]:
         """Make what is missing of the memory folder; return the files that were made."""
         identity = default_identity(agent, language, self.config.memory.autonomy)
+        home = self.paths.memory_dir
         files = {
-            f"{self.paths.memory_dir}/README.md": page("README", language),
+            f"{home}/README.md": page("README", language),
             self.paths.suggestions: begun(language),
             self.paths.overview: f"{overview.BEGIN}\n{overview.END}\n",
-            f"{self.paths.memory_dir}/Memory.base": shipped("Memory.base"),
+            f"{home}/Memory.base": shipped("Memory.base").replace("VaultMind/", f"{home}/"),
             self.paths.identity(agent): identity,
         }
         missing = [path for path in files if not self.reader.exists(path)]

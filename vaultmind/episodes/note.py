@@ -151,7 +151,7 @@ def rendered(episode: Episode, *, links: bool = False) -> str:
     """Return an episode's note. With `links` its files are ones that Obsidian can open."""
     mark, text = episode.task, ""
     held: dict[str, PropertyValue] = {
-        "episode": 1, "source": episode.source, "intent": mark.kind,
+        "episode": 1, "agent": episode.agent, "source": episode.source, "intent": mark.kind,
         "fingerprint": mark.fingerprint, "risk": mark.risk, "issues": mark.issues,
     }  # fmt: skip
     for name in ("outcome", "state", *_TEXTS[1:]):

@@ -25,7 +25,7 @@ from vaultmind.memory.contradictions import contradicts
 from vaultmind.memory.forget.hiding import Ref
 from vaultmind.memory.match import Match, find, repeats, same_fact
 from vaultmind.memory.rights import Decision, inferred
-from vaultmind.memory.wording import code_told, pick
+from vaultmind.memory.wording import pick, stored_told
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, mask
 from vaultmind.times import seconds_of
@@ -325,13 +325,7 @@ def shown(ask: Ask, outcome: Outcome) -> Outcome:
     """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
     if outcome.outcome == "denied":
         return safe_outcome(outcome)
-    code = code_told("en", ask.write.op, outcome)
-    return safe_outcome(also(outcome, f"{taken_out(ask.redacted)} {code}".strip()))
-
-
-def taken_out(kinds: Iterable[str]) -> str:
-    """Return the sentence that names what was taken out of a text; empty for nothing."""
-    return f"Removed before storing: {', '.join(kinds)}." if kinds else ""
+    return safe_outcome(also(outcome, " ".join(stored_told("en", ask.write.op, outcome))))
 
 
 def safe_outcome(outcome: Outcome) -> Outcome:

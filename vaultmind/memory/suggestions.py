@@ -143,9 +143,12 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
     when = [one.time[:16].replace("T", " ")] if one.time else []
     when += [f"[[{paths.link(ref)}|{says('message')}]]"] if ref else []
     below += [", ".join(when)] if when else []
-    meta = {key: getattr(write, name) for name, key in _KEYS.items()} | {"time": one.time}
-    meta |= {"by": write.caller.agent, "client": one_line(write.caller.client)}
-    meta |= {"evidence": (ref.agent, ref.session, ref.block, ref.id)} if ref else {}
+    meta = {
+        "op": write.op, "agent": write.agent, "by": write.caller.agent,
+        "client": one_line(write.caller.client), "section": write.section, "how": write.how,
+        "time": one.time, "evidence": ref and (ref.agent, ref.session, ref.block, ref.id),
+        "old": write.old, "why": write.reason,
+    }  # fmt: skip
     kept = {key: value for key, value in meta.items() if value}
     raw = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).replace("%", "\\u0025")
     into = "" if write.caller.name == write.agent else f" {says('into', agent=write.agent)}"

@@ -80,10 +80,7 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
     lines = [phrase(lang, name, **values, reason=outcome.reason)]
     if outcome.hidden_messages:
         lines.append(phrase(lang, "hidden", count=outcome.hidden_messages))
-    if outcome.redacted:
-        lines.append(phrase(lang, "redacted", kinds=", ".join(outcome.redacted)))
-    if code := code_told(lang, op, outcome):
-        lines.append(code)
+    lines += stored_told(lang, op, outcome)
     if outcome.nearest:
         offers = op == "forget" and len(outcome.nearest) > 1
         lines += [
@@ -93,10 +90,12 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
     return "\n".join(lines)
 
 
-def code_told(lang: str, op: str, outcome: Outcome) -> str:
-    """Return how a door's code stands that was kept; empty where none was."""
-    kept = op != "forget" and outcome.outcome == "written"
-    return phrase(lang, "code") if kept and has_household_code(outcome.fact) else ""
+def stored_told(lang: str, op: str, outcome: Outcome) -> list[str]:
+    """Return what was taken out of what is stored, and how a door's code stands that was kept."""
+    kept = op != "forget" and outcome.outcome == "written" and has_household_code(outcome.fact)
+    kinds = ", ".join(outcome.redacted)
+    told = {"redacted": bool(kinds), "code": kept}
+    return [phrase(lang, name, kinds=kinds) for name, is_so in told.items() if is_so]
 
 
 # --- the memory folder as a person first finds it -----------------------------------------

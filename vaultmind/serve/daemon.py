@@ -36,6 +36,7 @@ from vaultmind.client import wire
 from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import BadArgument, VaultLocked, VaultMindError
+from vaultmind.polling import look_once
 from vaultmind.ports import Report
 from vaultmind.serve.call import Call, problem, readable
 from vaultmind.serve.lines import Lines, run_in_thread
@@ -102,7 +103,7 @@ class Daemon:
             self._receive, sock=self._listener, limit=wire.MAX_LINE_BYTES
         )
         loading = asyncio.create_task(self._load())
-        heart = asyncio.create_task(self._beat())
+        heart = asyncio.create_task(self._beat(loading))
         await self._stopping.wait()
         heart.cancel()
         await self._leave(loading)
@@ -259,12 +260,16 @@ class Daemon:
         except OSError as error:
             log.error("no HTTP on port %d: %s", self._config.daemon.http_port, error.strerror)
 
-    async def _beat(self) -> None:
-        """Stop when nobody needs this daemon, or nobody can reach it."""
+    async def _beat(self, loading: asyncio.Task[None]) -> None:
+        """Take up what hooks left; stop when nobody needs this daemon, or nobody can reach it."""
         idle_seconds = self._config.daemon.idle_exit_minutes * 60
         while True:
             await asyncio.sleep(min(HEARTBEAT_SECONDS, idle_seconds / 4))
-            self._is_lost()
+            if not self._is_lost() and loading.done() and not self._opened.exception():
+                from vaultmind.serve.ops.hooks import catch_up_hooks
+
+                look = partial(catch_up_hooks, self._opened.result())
+                await asyncio.to_thread(look_once, [(look, "what hooks left")])
             alone = self._clients == 0 and not self._config.daemon.http
             if alone and time.monotonic() - self._alone_since >= idle_seconds:
                 log.info("no client for %.1f minutes", idle_seconds / 60)

@@ -56,6 +56,8 @@ SYNTHETIC = "<synthetic>"
 OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
+OWN_TOOL = "mcp__vaultmind"
+"""How Claude Code calls our tools. What they answer stands in the vault already."""
 NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
@@ -159,7 +161,7 @@ class Capture(Worker):
 
     def begins(self, talk: HostTalk, source: str) -> None:
         """Make ready for what the host begins: anew, after a pause, emptied or compacted."""
-        talk.ends, talk.owed = False, source
+        talk.ends, talk.owed, talk.shown = False, source, []
         if source in ("clear", "compact"):
             talk.let_go()
 
@@ -326,7 +328,8 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
         for block in files.blocks(content, "tool_result"):
             words = files.beginning("\n".join(files.texts(block.get("content"))), files.TOOL_CHARS)
             name = tools.get(str(block.get("tool_use_id")), "tool")
-            yield Message("tool", words or "(no text)", "", speaker=name)
+            if not name.startswith(OWN_TOOL):
+                yield Message("tool", words or "(no text)", "", speaker=name)
     elif kind == "assistant":
         words = "\n\n".join(text.strip("\n") for text in files.texts(content)).strip()
         if words not in _EMPTY and isinstance(message, dict) and message.get("model") != SYNTHETIC:

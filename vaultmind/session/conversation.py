@@ -177,7 +177,8 @@ class Conversations(Worker):
 
         def change(file: FileText | None) -> str | None:
             base = parse_rolling(file.text if file else "")
-            base = replace(base, session=view.session, agent=view.agent)
+            session = f"[[{view.path.removesuffix('.md')}]]"  # as Obsidian has a link
+            base = replace(base, session=session, agent=view.agent)
             new = update(base)
             return rendered(new) if new != base else None
 

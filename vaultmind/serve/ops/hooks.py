@@ -206,6 +206,7 @@ def before_task(
     source = app.sources.holding(folder) if is_asked else None
     if source is None or OPENING in prompt or names_nothing(prompt):
         return Row(text="")
+    app.watching.delegates(call.caller, session_id, cwd)
     bounds: dict[str, Any] = {"token_budget": PLAN_TOKENS, "latency_budget_ms": PLAN_MS}
     planned = context_plan(app, call, prompt, source.name, session_id=session_id, **bounds)
     if not planned["context"]["files"]:

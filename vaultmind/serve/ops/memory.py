@@ -31,9 +31,7 @@ EITHER = "either utterance (the person's words), or op (remember, forget, …) w
 
 Snippet = Annotated[bool, Arg("Add a style for conversations to Obsidian's CSS snippets.")]
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
-Op = Literal["remember", "forget", "replace", "save_note"] | None
 FACT = "A fact, in the person's language; to forget: its words or id; or the note."
-Text = Annotated[str, Arg(FACT, max=MAX_TASK)]
 Old = Annotated[str, Arg("What to replace: words or id.", max=MAX_TEXT, option="--instead-of")]
 ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max=MAX_TEXT)]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
@@ -47,8 +45,8 @@ def memory_update(
     call: Call,
     utterance: Annotated[str, Arg("Their exact words. Or:", max=MAX_WORDS)] = "",
     message_id: Annotated[str, Arg("Their message's id: it acts once.", max=MAX_ID)] = "",
-    op: Op = None,
-    text: Text = "",
+    op: Literal["remember", "forget", "replace", "save_note"] | None = None,
+    text: Annotated[str, Arg(FACT, max=MAX_TASK)] = "",
     old: Old = "",
     section: Annotated[Section | None, Arg("Default: guessed.")] = None,
     words: Annotated[str, Arg("With op: their words.", max=MAX_WORDS)] = "",
@@ -109,7 +107,7 @@ def _heard(one: Heard, agents: bool) -> Row:
 
 def _check_update(op: str | None, utterance: str, message_id: str, given: dict[str, Any]) -> None:
     """Raise BadArgument unless the person's words or an operation are given, one of them."""
-    text, old = given["text"], given["old"]
+    text = given["text"]
     if bool(utterance.strip()) == (op is not None):
         raise BadArgument("op", op or "", EITHER, missing=op is None)
     extra = {"message_id": message_id} if op else given
@@ -117,10 +115,9 @@ def _check_update(op: str | None, utterance: str, message_id: str, given: dict[s
         raise BadArgument(name, extra[name], f"only with {'utterance' if op else 'op'}")
     if op and not text.strip():
         raise BadArgument("text", text, "the fact, in words", missing=not text)
-    if (op == "replace") != bool(old.strip()):
-        raise BadArgument("old", old, "with op 'replace' alone: the fact to replace")
-    if (op == "save_note") != bool(given["title"].strip()):
-        raise BadArgument("title", given["title"], "with op 'save_note' alone: the note's name")
+    for its, name, what in (("replace", "old", "fact to replace"), ("save_note", "title", "name")):
+        if (op == its) != bool(given[name].strip()):
+            raise BadArgument(name, given[name], f"with op '{its}' alone: the {what}")
 
 
 @operation("What do you know about me")
