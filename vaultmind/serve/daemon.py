@@ -232,9 +232,7 @@ class Daemon:
             asyncio.get_running_loop().call_later(FAILED_LINGER_SECONDS, self.stop)
             return
         self._opened.set_result(app)
-        from vaultmind.serve.ops.hooks import catch_up_hooks
-
-        for work in (app.start, app.sessions.end_idle, partial(catch_up_hooks, app)):
+        for work in (app.start, app.sessions.end_idle):
             if self._stopping.is_set():
                 return
             try:

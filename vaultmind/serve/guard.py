@@ -103,8 +103,9 @@ class Guard:
         except (ConfigError, OSError) as error:
             raise Refused(503, type(error).__name__, str(error)) from error
         if not agent:
-            said = "A known bearer token is needed; see http-tokens.json."
-            raise Refused(401, "Unauthorized", said)
+            raise Refused(
+                401, "Unauthorized", "A known bearer token is needed; see http-tokens.json."
+            )
         return Caller("agent", agent, "http")
 
 
@@ -112,8 +113,7 @@ def _check(headers: Headers) -> None:
     """Raise Refused for a request that comes from elsewhere, or for a body that is too large."""
     hosts, origins = headers.getlist("host"), headers.getlist("origin")
     if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0]):
-        said = "Only requests to this machine's loopback name are answered."
-        raise Refused(421, "BadHost", said)
+        raise Refused(421, "BadHost", "Only requests to this machine's loopback name are answered.")
     if any(not _ORIGIN.fullmatch(origin) for origin in origins):
         raise Refused(403, "BadOrigin", "Requests from web pages of other hosts are refused.")
     if "transfer-encoding" in headers:

@@ -117,8 +117,13 @@ def doctor(app: App, call: Call) -> Row:
             found = [("fail", str(error), "See the daemon's log.")]
         for result, what, mend in found:
             checks.append(Row(name=name, result=result, what=what, mend=mend))
-            lines += [f"{MARKS[result]} {name}: {what}", f"  → {mend}" if mend else ""]
+            lines.append(check_line(name, result, what, mend))
     return Row(checks=checks).saying(*lines)
+
+
+def check_line(name: str, result: str, what: str, mend: str) -> str:
+    """Return a check in words."""
+    return f"{MARKS[result]} {name}: {what}" + (f"\n  → {mend}" if mend else "")
 
 
 def _folders(app: App, caller: Caller) -> Iterator[Check]:
