@@ -8,7 +8,6 @@ That errs on both sides: it raises caution, it does not guard secrets (`redact` 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
@@ -32,14 +31,6 @@ def heading(section: Section, language: str) -> str:
 def section_of(title: str) -> Section | None:
     """Return the section that a heading names, in any language; None for one we do not know."""
     return _known().get(_key(title))
-
-
-def language_of(titles: tuple[str, ...]) -> str:
-    """Return the language most of the headings are written in; empty when none says."""
-    written = table(__file__)["headings"].items()
-    names = {_key(one): language for language, each in written for one in each}
-    votes = Counter(names[key] for title in titles if (key := _key(title)) in names)
-    return votes.most_common(1)[0][0] if votes else ""
 
 
 def pick(text: str) -> Section:

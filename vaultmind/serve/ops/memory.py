@@ -144,7 +144,6 @@ def knowledge(app: App, caller: Caller, agent: str) -> Row:
     what could not be read. Files that are hidden from the caller count as missing.
     """
     from vaultmind.memory.brain import parse_brain
-    from vaultmind.memory.wording import heading
     from vaultmind.redact import mask
     from vaultmind.session.files import read_text
 
@@ -152,8 +151,9 @@ def knowledge(app: App, caller: Caller, agent: str) -> Row:
     path = paths.brain(agent)
     text, wrong = read_text(app.reader, path) if shows(path) else ("", "")
     brain = parse_brain(mask(text).text)
-    titles = {one: heading(one, brain.language or "en") for one in SECTIONS}
-    facts: dict[tuple[Section | None, str], list[Fact]] = {one: [] for one in titles.items()}
+    titles = {one.section: one.title for one in reversed(brain.headings)}
+    known = ((one, titles[one]) for one in SECTIONS if one in titles)
+    facts: dict[tuple[Section | None, str], list[Fact]] = {one: [] for one in known}
     for fact, start in ((one.fact, one.start) for one in brain.facts):
         above = ["", *(one.title for one in brain.headings if one.start < start)]
         title = titles[fact.section] if fact.section else above[-1]
