@@ -51,11 +51,9 @@ def token_of(state_dir: Path, agent: str) -> str:
 
 def agent_of(state_dir: Path, token: str) -> str:
     """Return whose token this is, empty when nobody's; compared in constant time."""
-    found = ""
-    for agent, known in _tokens(state_dir / TOKENS).items():
-        if known and hmac.compare_digest(known.encode(), token.encode("utf-8", "replace")):
-            found = agent
-    return found
+    given, known = token.encode("utf-8", "replace"), _tokens(state_dir / TOKENS)
+    found = [name for name, own in known.items() if hmac.compare_digest(own.encode(), given)]
+    return found[-1] if found and given else ""
 
 
 def _tokens(path: Path) -> dict[str, str]:
@@ -103,9 +101,8 @@ class Guard:
         except (ConfigError, OSError) as error:
             raise Refused(503, type(error).__name__, str(error)) from error
         if not agent:
-            raise Refused(
-                401, "Unauthorized", "A known bearer token is needed; see http-tokens.json."
-            )
+            said = "A known bearer token is needed; see http-tokens.json."
+            raise Refused(401, "Unauthorized", said)
         return Caller("agent", agent, "http")
 
 
