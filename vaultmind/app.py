@@ -27,7 +27,7 @@ from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
 from vaultmind.memory.forget.erasing import ERASABLES
-from vaultmind.memory.forget.hiding import Tombstones, messages_said, summaries
+from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page, shipped
@@ -43,7 +43,7 @@ from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
 from vaultmind.session.recall import Recall
-from vaultmind.session.subagents import runs_said
+from vaultmind.session.subagents import messages_said, runs_said, summaries
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
 from vaultmind.types import Caller, Hit, Kind, SearchRequest

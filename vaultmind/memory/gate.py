@@ -544,15 +544,12 @@ class Gate:
         for name, value in about.items():
             note = set_property(note, name, value)
 
-        def change(file: FileText | None) -> str:
-            notes.check_new(path, self.paths)
-            return note
-
         told = {"after": path, "evidence": link, "sha": digest(note.encode())}
         line = self.audit.line(caller, agent, audit.NOTE, "written", **told)
         self.audit.write(line)
         try:
-            self._writer.edit(path, change, self.settings.notes)
+            new = partial(notes.only_new, path, note, self.paths)
+            self._writer.edit(path, lambda _: new(), self.settings.notes)
         except errors.VaultMindError as error:
             self.audit.write(replace(line, outcome="unchanged", reason=mask(error.message).text))
             raise

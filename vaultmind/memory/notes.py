@@ -34,10 +34,14 @@ def note_path(title: str, folder: str, paths: VaultPaths) -> str:
     return f"{folder}/{name}.md"
 
 
-def check_new(path: str, paths: VaultPaths) -> None:
-    """Raise WriteConflict where a file has this name, or one that some system takes for it."""
+def only_new(path: str, note: str, paths: VaultPaths) -> str:
+    """Return a note where nothing has its name, nor one that some system takes for it.
+
+    Raises WriteConflict.
+    """
     folder, _, name = path.rpartition("/")
     for one in paths.absolute(folder).glob("*"):
         if normalize("NFC", one.name).casefold() == normalize("NFC", name).casefold():
             there = f"There is {paths.relative(one)} already. Nothing was written."
             raise WriteConflict(there, hint="No note is ever changed: choose another title.")
+    return note

@@ -28,15 +28,11 @@ from vaultmind.memory.audit import AuditLog
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS, block_ids, new_block
 from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.plural import counted
-from vaultmind.ports import MessageFinder
 from vaultmind.times import seconds_of
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.parts import MARKER, Part, name_part, parts, plain
 from vaultmind.vault.paths import AGENT_NAME, VaultPaths, agent_name
-
-CANDIDATES = 200
-"""Messages that are looked at for one fact."""
 
 _LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
 _SOURCE = re.compile(r"/memory/(?:sessions|summaries)/")
@@ -71,20 +67,6 @@ Said = Callable[[str, Fact, Edit], Iterable[Ref | str]]
 """Returns what of one kind of record said a fact of an agent, and may repeat it after it has left
 the brain: messages and lines, and the paths of Markdown whose parts are to be looked through. The
 edit changes a record of which nothing is worth hiding."""
-
-
-def messages_said(finder: MessageFinder, agent: str, fact: Fact, edit: Edit) -> list[Ref]:
-    """Return a fact's evidence and the messages whose words contain what it says, in any order."""
-    near = finder.messages_about(agent, fact.text, CANDIDATES)
-    own = [fact.evidence] if fact.evidence else []
-    return own + [ref for ref, text in near if says(text, fact.text)]
-
-
-def summaries(paths: VaultPaths, agent: str, fact: Fact, edit: Edit) -> Iterator[str]:
-    """Yield the paths of an agent's summaries: L1 before L2, which sums it up."""
-    yield paths.active_context(agent)
-    folder = paths.root / paths.summaries(agent)
-    yield from map(paths.relative, sorted(folder.rglob("*.md")))
 
 
 def without_sources(text: str) -> str:
