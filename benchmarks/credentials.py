@@ -19,7 +19,9 @@ from typing import Any
 from vaultmind.language.secrets import mask_secrets
 
 DATA = Path(__file__).parent / "data"
-BLIND = ("cred_blind6.jsonl", "cred_blind7.jsonl")
+KEPT = ("household", "door")
+"""Kinds of lines whose codes may be kept: they are not measured."""
+BLIND = ("cred_blind6.jsonl", "cred_blind7.jsonl", "cred_blind8.jsonl")
 
 
 def share(part: int, whole: int) -> str:
@@ -45,7 +47,7 @@ def main() -> None:
     options = parser.parse_args()
     paths = [options.file] if options.file else [DATA / name for name in BLIND]
     lines = [json.loads(one) for path in paths for one in path.read_text("utf-8").splitlines()]
-    lines = [line for line in lines if line["kind"] != "household"]
+    lines = [line for line in lines if line["kind"] not in KEPT]
     for line in lines:
         line["masked"] = mask_secrets(line["text"]).text
     print("| Language | Lines | Recall | Precision |\n|---|---|---|---|")
