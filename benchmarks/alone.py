@@ -15,11 +15,12 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from example import DATA, read
+
 from vaultmind.consolidate.extract import extract
 from vaultmind.language.words import content
 from vaultmind.types import Fact, Message
 
-DATA = Path(__file__).parent / "data"
 MOST = 0.6
 """Share of a reference's content words that a fact must say."""
 
@@ -40,7 +41,7 @@ def main() -> None:
     written, found, wanted, unclear = Counter[str](), Counter[str](), Counter[str](), 0
     updates = replaced = 0
     lines: list[str] = []
-    for one in map(json.loads, (DATA / f"{given.set}.jsonl").read_text("utf-8").splitlines()):
+    for one in read(DATA / f"{given.set}.jsonl"):
         messages = [
             Message(said["role"], said["text"], f"{one['date']}T09:00:00+00:00", id=f"m{at}")
             for at, said in enumerate(one["messages"])

@@ -38,19 +38,16 @@ import extraction
 import ordinary_requests
 import reader
 import replay
-import summary
 import task_intents
 import when
-from example import DATA, EXAMPLE, NOTE_QUESTIONS, QUESTIONS, ROOT, read
+from example import DATA, EXAMPLE, NOTE_QUESTIONS, QUESTIONS, ROOT, read, read_word_sets
 from history import run as git
 from large_vault import write_vault
 from locomo import imported, load, name_of, questions, turns
-from morphology import read_sets
-from summary_talks import make_talk
+from summary_talks import LENGTHS, WORDS, make_talk, summarised
 from vault_history import write_history
 
 from vaultmind.language.secrets import mask_secrets
-from vaultmind.session.summary import shown
 
 FLOORS = ROOT / "benchmarks" / "floors.toml"
 ALLOWANCE = 0.01
@@ -124,7 +121,7 @@ def notes(place: Place) -> Figures:
     groups = {"example vault": read(QUESTIONS) + example}
     figures = _notes(place, EXAMPLE, groups)
     large = place.folder / "large-vault"
-    texts, words = read_sets()
+    texts, words = read_word_sets()
     if not large.is_dir():
         write_vault(large)
         for name, text in texts.items():
@@ -132,9 +129,8 @@ def notes(place: Place) -> Figures:
     groups = {"large vault": [one for one in lines if one["vault"] == "large"]}
     titles = {"morphology_pl": "Polish forms", "morphology_ru": "Russian forms"}
     for one in words:
-        kind = one.group.partition(",")[0]
         asked = {"query": one.query, "paths": [f"{name}.md" for name in one.right]}
-        groups.setdefault(titles.get(kind, kind), []).append(asked)
+        groups.setdefault(titles.get(one.group, one.group), []).append(asked)
     return figures | _notes(place, large, groups)
 
 
@@ -183,7 +179,7 @@ def context(place: Place) -> Figures:
             whole = [{key for part in one["parts"] for key in part["messages"]} for one in answers]
             figures[f"evidence in {budget} tokens"].append(_covered(own, whole))
         apart = imported(talk, place.folder / name_of(number))
-        keys = _keys(apart)
+        keys = keys_of(apart)
         lasting = []
         for one in place.ask(apart, "context", "--queries", queries=asked):
             sources = [part["sources"] for part in one["parts"] if part["name"] == "memory"]
@@ -197,7 +193,7 @@ def _covered(asked: Sequence[Any], shown: Sequence[set[str]]) -> float:
     return statistics.fmean(len(one.evidence & held) / len(one.evidence) for one, held in pairs)
 
 
-def _keys(vault: Path) -> dict[str, str]:
+def keys_of(vault: Path) -> dict[str, str]:
     """Return the id of each message by where it stands."""
     keys = {}
     for file in vault.rglob("sessions/*.md"):
@@ -334,14 +330,13 @@ def times(place: Place) -> Figures:
 def summaries(place: Place) -> Figures:
     """Keep in summaries what matters: planted facts, and what people say of a session."""
     figures: Figures = {}
-    for length, number in summary.LENGTHS.items():
-        talks = [make_talk(lang, length, number, 0) for lang in summary.LANGUAGES]
+    for length, number in LENGTHS.items():
+        talks = [make_talk(language, length, number, 0) for language in WORDS]
+        told = [(talk, summarised(talk)) for talk in talks]
         for kind in ("decision", "number"):
-            held = []
-            for talk in talks:
-                text = shown(summary.summarised(talk)[0])
-                held += [one.value in text for one in talk.planted if one.kind == kind]
-            figures[f"{kind}s in {length} messages"] = share(held)
+            figures[f"{kind}s in {length} messages"] = share(
+                one.value in text for talk, text in told for one in talk.planted if one.kind == kind
+            )
     if place.data:
         sessions, levels = consolidation.measured(consolidation.locomo(place.data))
         figures["session, ROUGE-L"] = statistics.fmean(sessions["our summary"].rouge)

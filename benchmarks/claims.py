@@ -11,12 +11,13 @@ its own, so that none disturbs another. Prints a Markdown table.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from example import read
 
 from vaultmind.app import App, open_app
 from vaultmind.config import Flags, load_config
@@ -37,7 +38,7 @@ def main() -> None:
     parser.add_argument("--claims", type=Path, default=Path("benchmarks/data/claims.jsonl"))
     parser.add_argument("--wrong", action="store_true", help="print what went wrong, too")
     args = parser.parse_args()
-    talks = [json.loads(line) for line in args.claims.read_text("utf-8").splitlines() if line]
+    talks = read(args.claims)
     found: Counter[tuple[str, str, str]] = Counter()
     for talk, claim, fate in measure(talks):
         sort = claim["sort"] if not claim["label"] else "true"

@@ -38,8 +38,6 @@ from vaultmind.session.sentences import read
 from vaultmind.tokens import count
 from vaultmind.types import Message
 
-DATA = Path(__file__).parent / "data"
-TALKS = 25
 L1_SESSIONS, L1_TOKENS = 5, 400
 FIRST = datetime(2026, 2, 1, 9, 0, tzinfo=timezone(timedelta(hours=1)))
 _WORD = re.compile(r"\w+")

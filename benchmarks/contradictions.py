@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from example import DATA, ROOT, read
+
 from vaultmind.language.network import network
 from vaultmind.memory.contradictions import contradicts
 
-DATA = Path(__file__).parent / "data"
-DEFAULT = DATA.parent.parent / "tests" / "data" / "contradictions.jsonl"
+DEFAULT = ROOT / "tests" / "data" / "contradictions.jsonl"
 FACTS, ROUNDS = 60, 50
 
 
@@ -35,7 +35,7 @@ class Score(NamedTuple):
 
 def load(path: Path) -> list[dict[str, Any]]:
     """Return the pairs of a file with what is right and what is found for each."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    rows = read(path)
     for row in rows:
         row["right"] = row["relation"] == "contradicts"
         row["found"] = contradicts(row["new"], row["old"])
@@ -52,7 +52,7 @@ def score(rows: Sequence[dict[str, Any]]) -> Score:
 def lives(*names: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of facts of one person that are all true."""
     for name in names:
-        for line in map(json.loads, (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()):
+        for line in read(DATA / f"{name}.jsonl"):
             told = line.get("facts") or [one for one in line["claims"] if one["label"]]
             yield from ((a["text"], b["text"]) for a in told for b in told if a is not b)
 

@@ -11,14 +11,14 @@ and it is said that they stand there. The kinds of missed and of wrongly masked 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from example import DATA, read
+
 from vaultmind.language.secrets import mask_secrets
 
-DATA = Path(__file__).parent / "data"
 KEPT = ("household", "door")
 """Kinds of lines whose codes may be kept: they are not measured."""
 BLIND = ("cred_blind6.jsonl", "cred_blind7.jsonl", "cred_blind8.jsonl")
@@ -46,8 +46,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print the lines that went wrong")
     options = parser.parse_args()
     paths = [options.file] if options.file else [DATA / name for name in BLIND]
-    lines = [json.loads(one) for path in paths for one in path.read_text("utf-8").splitlines()]
-    lines = [line for line in lines if line["kind"] not in KEPT]
+    lines = [one for path in paths for one in read(path) if one["kind"] not in KEPT]
     for line in lines:
         line["masked"] = mask_secrets(line["text"]).text
     print("| Language | Lines | Recall | Precision |\n|---|---|---|---|")

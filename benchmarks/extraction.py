@@ -17,18 +17,17 @@ extraction is. `train_reader.py facts` learns from all but round10 and round11.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from example import DATA, read
 
 from vaultmind.consolidate.extract import extract
 from vaultmind.consolidate.types import Candidate, Extraction
 from vaultmind.language.words import fold
 from vaultmind.types import Fact, Message
 
-DATA = Path(__file__).parent / "data"
 _FOUND = {path.stem.partition("_")[2] for path in DATA.glob("dialogues_*.jsonl")}
 PARTS = tuple(sorted(one for one in _FOUND if not one.startswith("alone")))
 LANGUAGES = ("en", "pl", "ru")
@@ -51,8 +50,7 @@ class Result:
 
 def load(part: str) -> list[dict[str, Any]]:
     """Return the dialogues of a part."""
-    lines = (DATA / f"dialogues_{part}.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return read(DATA / f"dialogues_{part}.jsonl")
 
 
 def run(dialogue: dict[str, Any]) -> Result:

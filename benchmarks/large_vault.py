@@ -1,7 +1,5 @@
 """Write a vault of 2,300 notes in English, Polish and Russian whose notes are hard to tell apart.
 
-    python benchmarks/large_vault.py OUT
-
 Sentences of real prose (benchmarks/data/large_vault/*.toml) are put together so that for every
 note there are others about the same thing elsewhere, and others about the same place with another
 thing: a dishwasher in ten houses, ten appliances in one house. The same seed gives the same bytes;
@@ -17,7 +15,6 @@ whole note, `{bank:2}` a second one, `{bank:cap}` begins with a capital, `{3-9}`
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import tomllib
@@ -134,16 +131,3 @@ def _once(banks: Mapping[str, Any]) -> list[str]:
         days = (last - first).days
         return [(first + timedelta(at)).isoformat() for at in range(days + 1)]
     return [f"{first} {last}" for first, last in product(banks["firsts"], banks["lasts"])]
-
-
-def main() -> None:
-    """Run from the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--seed", type=int, default=SEED)
-    arguments = parser.parse_args()
-    print(f"{write_vault(arguments.out, arguments.seed)} notes in {arguments.out}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Generate a project of any size: Python modules that import each other, and their tests.
 
-    python benchmarks/make_code.py OUT --files 5000 --seed 7
-
 Names and words follow Zipf's law, one module in five has a test, a module imports three others and
 derives from what it imports. The same seed gives the same bytes. `tasks` are asked of it: each
 speaks of one module in the words of its documentation and, one in three, by a name in it.
@@ -9,7 +7,6 @@ speaks of one module in the words of its documentation and, one in three, by a n
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -163,18 +160,3 @@ def _tasks(modules: list[Module], chance: random.Random) -> Iterator[str]:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
-
-
-def main() -> None:
-    """Write it and show a few tasks."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--files", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=7)
-    arguments = parser.parse_args()
-    for task in make_code(arguments.folder, arguments.files, arguments.seed)[:10]:
-        print(task)
-
-
-if __name__ == "__main__":
-    main()

@@ -136,18 +136,6 @@ def measured(app: App, source: Source, tasks: Sequence[str]) -> Took:
     return took
 
 
-def rows_of(took: Took) -> dict[str, dict[str, float]]:
-    """Return p50 and p95 of times."""
-    rows: dict[str, dict[str, float]] = {}
-    for name, values in took.items():
-        if len(values) == 1:
-            rows[name] = {"value": values[0]}
-        else:
-            p50, p95 = np.percentile(values, [50, 95])
-            rows[name] = {"p50": float(p50), "p95": float(p95), "max": max(values)}
-    return rows
-
-
 def main() -> None:
     """Measure and print tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -167,12 +155,13 @@ def main() -> None:
             queries = make_queries(PLANS + WARM)
             asked = {"notes": (app.sources.all()[0], queries), "code": (shop, tasks)}
             for name, (source, some) in asked.items():
-                results[name] = rows_of(measured(app, source, some[: PLANS + WARM]))
+                results[name] = measured(app, source, some[: PLANS + WARM])
     print(machine())
-    for name, rows in results.items():
-        print(f"\n{name}")
-        for row, values in rows.items():
-            print(f"  {row:16}" + "".join(f"{key:>7} {one:9.2f}" for key, one in values.items()))
+    for name, took in results.items():
+        print(f"\n{name:18}{'p50':>9}{'p95':>9}{'max':>9}")
+        for row, values in took.items():
+            cells = np.percentile(values, [50, 95, 100])
+            print(f"  {row:16}" + "".join(f"{one:9.2f}" for one in cells))
 
 
 if __name__ == "__main__":

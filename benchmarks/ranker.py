@@ -24,11 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from example import EXAMPLE, NOTE_QUESTIONS, QUESTIONS, read
-from fusion import fuse, weights_for
+from example import EXAMPLE, NOTE_QUESTIONS, QUESTIONS, read, read_word_sets
 from large_vault import write_vault
 from locomo import CUTS, imported, load, name_of, questions
-from morphology import read_sets
 
 from vaultmind.index.columns import Columns, Floats, Where
 from vaultmind.index.db import Database
@@ -36,10 +34,9 @@ from vaultmind.index.embed import embedded_text
 from vaultmind.index.models import FEATURES, WITHOUT_MEANING
 from vaultmind.index.notes import chunk_file, place_of
 from vaultmind.index.rank import EXACT
-from vaultmind.index.search import Candidates, Finder
+from vaultmind.index.search import Finder
 from vaultmind.index.sync import Prepared, store
 from vaultmind.index.training import Lesson, train
-from vaultmind.index.words import detect
 from vaultmind.ports import Embedder
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths
@@ -74,7 +71,6 @@ class Ranked:
     features: Floats
     by_text: tuple[str, ...]
     by_meaning: tuple[str, ...]
-    fused: tuple[str, ...]
 
     def lesson(self) -> Lesson:
         """Return it as something to learn from."""
@@ -101,13 +97,10 @@ class Vault:
                     store(self.database, prepared)
         self._embed()
         with self.database.read() as connection:
-            rows = connection.execute(
-                "SELECT rowid, message, path, lang, time FROM chunks"
-            ).fetchall()
+            rows = connection.execute("SELECT rowid, message, path, time FROM chunks").fetchall()
         self.names = {row[0]: row[1] or row[2] for row in rows}
         self.paths = {row[0]: row[2] for row in rows}
-        self._langs = {row[0]: row[3] for row in rows}
-        now = datetime.fromisoformat(max(row[4] for row in rows)).replace(tzinfo=UTC)
+        now = datetime.fromisoformat(max(row[3] for row in rows)).replace(tzinfo=UTC)
         columns = Columns(self.database)
         columns.follow()
         columns.take_vectors(embedder.id, embedder.dim)
@@ -116,15 +109,6 @@ class Vault:
     def query_vector(self, query: str) -> Floats | None:
         """Return a question's vector."""
         return self.embedder.embed_query(query)
-
-    def fused(
-        self, query: str, found: Candidates, by_text: list[int], by_meaning: list[int]
-    ) -> list[int]:
-        """Return the rowids fused as the search without a ranker fuses them."""
-        lang = detect(query)
-        foreign = {one for one in by_meaning if lang and self._langs[one] not in ("", lang)}
-        weights = weights_for(float(found.covered.max(initial=0.0)))
-        return [one.key for one in fuse(by_text, by_meaning, foreign, weights)]
 
     def _embed(self) -> None:
         with self.database.read() as connection:
@@ -204,7 +188,7 @@ def _over_notes(keep: Path) -> Iterator[tuple[str, Path, list[Asked]]]:
         name: [one for one in more if one["vault"] == name] for name in ("example", "large")
     }
     yield "notes", EXAMPLE, [_asked("notes", one) for one in [*lines, *by_vault["example"]]]
-    notes, words = read_sets()
+    notes, words = read_word_sets()
     root = keep / "notes-vault"
     if not root.is_dir():
         write_vault(root)
@@ -212,8 +196,7 @@ def _over_notes(keep: Path) -> Iterator[tuple[str, Path, list[Asked]]]:
             (root / f"{name}.md").write_text(f"{text}\n", "utf-8")
     large = [_asked("large", one) for one in more if one["vault"] == "large"]
     large += [
-        (("words", one.group.partition(",")[0], one.query), {f"{name}.md" for name in one.right})
-        for one in words
+        (("words", one.group, one.query), {f"{name}.md" for name in one.right}) for one in words
     ]
     yield "large", root, large
 
@@ -230,10 +213,10 @@ def _seen(
     found = vault.finder.find(query, EVERYTHING)
     if found is None:
         empty = np.zeros((0, len(FEATURES)), np.float32)
-        return Ranked(group, kind, query, frozenset(right), (), empty, (), (), ())
+        return Ranked(group, kind, query, frozenset(right), (), empty, (), ())
     by_text = _sorted(found.rowids, found.bm25)
     by_meaning = _sorted(found.rowids, np.nan_to_num(found.closeness, nan=-1.0))
-    lists = (found.rowids, by_text, by_meaning, vault.fused(query, found, by_text, by_meaning))
+    lists = (found.rowids, by_text, by_meaning)
     candidates, *by = [tuple(names[rowid] for rowid in some) for some in lists]
     return Ranked(group, kind, query, frozenset(right), candidates, found.features, *by)
 
@@ -297,7 +280,6 @@ def table(seen: Sequence[Ranked], embedder: str) -> dict[str, dict[str, float]]:
     ways: dict[str, Callable[[int], Sequence[str]]] = {
         "text": lambda at: seen[at].by_text,
         "vectors": lambda at: seen[at].by_meaning,
-        "fused": lambda at: seen[at].fused,
         "ranker, words": lambda at: words[at],
         f"ranker, {embedder}": lambda at: meaning[at],
     }

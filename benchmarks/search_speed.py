@@ -155,17 +155,6 @@ def measured(chunks: int, folder: Path) -> dict[str, list[float]]:
         stages.close()
 
 
-def rows_from(took: dict[int, dict[str, list[float]]]) -> dict[str, dict[str, float]]:
-    """Return p50 and p95 of each stage, a column a size."""
-    rows: dict[str, dict[str, float]] = {}
-    for name in ORDER:
-        rows[name] = {}
-        for chunks, stages in took.items():
-            for cut in (50, 95):
-                rows[name][f"{chunks} p{cut}"] = float(np.percentile(stages[name], cut))
-    return rows
-
-
 def main() -> None:
     """Measure and print a table, or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -175,11 +164,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="vaultmind-speed-") as passing:
         folder = arguments.keep or Path(passing)
         took = {chunks: measured(chunks, folder) for chunks in arguments.chunks}
-    rows = rows_from(took)
-    columns = list(next(iter(rows.values())))
+    columns = [f"{chunks} p{cut}" for chunks in took for cut in (50, 95)]
     print(f"{machine()}\n\n{'ms':24}" + "".join(f"{column:>12}" for column in columns))
-    for name, values in rows.items():
-        print(f"{name:24}" + "".join(f"{values[column]:12.2f}" for column in columns))
+    for name in ORDER:
+        cells = np.array([np.percentile(stages[name], [50, 95]) for stages in took.values()])
+        print(f"{name:24}" + "".join(f"{ms:12.2f}" for ms in cells.flat))
 
 
 if __name__ == "__main__":

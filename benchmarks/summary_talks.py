@@ -1,4 +1,8 @@
-"""Generated conversations with planted facts, for benchmarks/summary.py. All sentences are ours."""
+"""Generated conversations with planted facts, and their sliding summaries. All sentences are ours.
+
+Decisions, numbers, names and dates, each said once among filler about the same things, three
+decisions among the first ten messages. `check.py` asks which of their values stand in the summary.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,14 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from vaultmind.session.summary import Rolling, fold, parse_rolling, rendered, shown
 from vaultmind.types import Message
 
 KINDS = ("decision", "number", "name", "date")
+LENGTHS = {100: 16, 1000: 40}
+"""Messages of a conversation, and facts in it."""
+EVERY = 6
+"""Messages that are folded at once."""
 
 WORDS = json.loads((Path(__file__).parent / "data" / "summary_talks.json").read_text("utf-8"))
 """By language: what is talked about, values, and sentences that state, ask or fill."""
@@ -17,12 +26,11 @@ WORDS = json.loads((Path(__file__).parent / "data" / "summary_talks.json").read_
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A fact that was said once, and how one would ask for it."""
+    """A fact that was said once."""
 
     kind: str
     at: int
     """The number of its message, from 1."""
-    question: str
     value: str
 
 
@@ -49,7 +57,7 @@ def make_talk(language: str, length: int, facts: int, seed: int) -> Talk:
         value = values.next(kind)
         said[at] = rng.choice(WORDS[language]["said"][kind]).format(thing=thing, value=value)
         said[at] = said[at][0].upper() + said[at][1:]
-        planted.append(Planted(kind, at, WORDS[language]["asked"][kind].format(thing=thing), value))
+        planted.append(Planted(kind, at, value))
     messages = [_message(n, said.get(n, ""), language, rng) for n in range(1, length + 1)]
     return Talk(language, tuple(messages), tuple(planted))
 
@@ -87,3 +95,12 @@ def _message(number: int, fact: str, language: str, rng: random.Random) -> Messa
         texts.insert(rng.randrange(len(texts) + 1), fact)
     role = "user" if number % 2 else "assistant"
     return Message(role, " ".join(texts), "", id=f"t:{number}", block=f"m{number}")
+
+
+def summarised(talk: Talk) -> str:
+    """Return what a conversation's summary shows, each fold by way of its file."""
+    rolling = Rolling("talk", "main", talk.language)
+    for start in range(0, len(talk.messages), EVERY):
+        rolling = fold(rolling, talk.messages[start : start + EVERY])
+        rolling = parse_rolling(rendered(rolling))
+    return shown(rolling)

@@ -10,10 +10,10 @@ the notes that it belongs to: `data/vault_commits.jsonl`, written by hand.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 from pathlib import Path
 
+from example import read
 from history import run
 
 ROOT = Path(__file__).parent.parent
@@ -27,7 +27,7 @@ def write_history(folder: Path) -> int:
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("VaultMind", "secrets"))
     run(folder, "init", "-q", "-b", "main")
     _commit(folder, "The vault")
-    edits = [json.loads(line) for line in COMMITS.read_text("utf-8").splitlines()]
+    edits = read(COMMITS)
     for edit in edits:
         for path, line in edit["lines"].items():
             with (folder / path).open("a", encoding="utf-8") as note:

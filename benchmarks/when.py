@@ -16,12 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from vaultmind.index.when import Span, mentioned, spans
 
-DATA = Path(__file__).parent / "data"
 BASE = datetime(2026, 11, 18, 10, 0)
 SHARED = 0.5
 OPEN = (datetime(1970, 1, 1), datetime(2070, 1, 1))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmind.config import Config, Flags, all_keys, load_config
+from vaultmind.config import Config, Flags, load_config
 from vaultmind.config.links import Link, write_links
 from vaultmind.errors import ConfigError, VaultNotFound
 
@@ -104,7 +104,8 @@ def test_in_a_linked_folder_the_vault_is_the_one_that_it_is_linked_to(
     write_links(linked / "2.json", other, (Link("docs", tmp_path / "docs"),))
     assert load(tmp_path, cwd=shop / "src").vault == vault.resolve()
     assert load(tmp_path, cwd=shop, user=f'vault = "{other}"\n').vault == other.resolve()
-    with pytest.raises(VaultNotFound):
+    every = r"(?=.*--vault)(?=.*VAULTMIND_VAULT)(?=.*\.obsidian)(?=.*user\.toml)"
+    with pytest.raises(VaultNotFound, match=every):
         load(tmp_path, cwd=tmp_path)
     write_links(linked / "2.json", other, (Link("shop", shop),))
     with pytest.raises(VaultNotFound, match="No vault"):
@@ -114,24 +115,12 @@ def test_in_a_linked_folder_the_vault_is_the_one_that_it_is_linked_to(
         load(tmp_path, cwd=shop)
 
 
-def test_no_vault_names_the_three_ways(tmp_path: Path) -> None:
-    with pytest.raises(VaultNotFound) as raised:
-        load(tmp_path, cwd=tmp_path)
-    for words in ("--vault", "VAULTMIND_VAULT", ".obsidian", "config.toml", "user.toml"):
-        assert words in str(raised.value) or words == "config.toml"
-
-
 def test_each_vault_has_its_own_state_folder(tmp_path: Path, vault: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     first, second = load(tmp_path, cwd=vault), load(tmp_path, flags=Flags(vault=str(other)))
     assert first.state_dir != second.state_dir
     assert first.state_dir.parent == tmp_path / "state"
-
-
-def test_every_key_has_a_help(tmp_path: Path) -> None:
-    for name, _, text in all_keys():
-        assert text.endswith("."), name
 
 
 def test_a_vault_may_switch_caution_on_and_never_off(tmp_path: Path, vault: Path) -> None:

@@ -9,6 +9,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,11 @@ import pytest
 from tests.machine import Machine, fingerprint, text_of
 from tests.session.transcripts import Script
 from tests.waiting import until
+from vaultmind.app import open_app
 from vaultmind.client.client import Client
 from vaultmind.errors import VaultMindError
+from vaultmind.serve.call import Call
+from vaultmind.serve.op import run_operation
 from vaultmind.types import Caller
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
@@ -72,8 +76,8 @@ def conversation(folder: Path) -> Path:
     return path
 
 
-def hits(answer: dict[str, Any]) -> str:
-    return "\n".join(hit["text"] for hit in answer["hits"])
+def hits(answer: dict[str, Any], field: str = "text") -> str:
+    return "\n".join(hit[field] for hit in answer["hits"])
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -187,6 +191,40 @@ def test_zero_touch_no_byte_outside_the_memory_folder_changes(
     machine.run("connect", "claude-code", "--file", str(tmp_path / "x.json"), "--write")
     machine.kill()
     machine.run("status")
+    assert fingerprint(machine.vault) == before
+
+
+@pytest.mark.parametrize(
+    "folder", ["", "../Out", "/tmp", ".obsidian", "VaultMind", "vaultmind/agents", "Linked/Notes"]
+)
+def test_notes_are_saved_nowhere_but_in_a_folder_that_the_person_allowed(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    (machine.vault / "Linked").symlink_to(machine.vault.parent, target_is_directory=True)
+    monkeypatch.setitem(machine.env, "VAULTMIND_NOTES_FOLDER", folder)
+    before = fingerprint(machine.vault)
+    note = {"op": "save_note", "title": "Plums", "text": "Prune them in July."}
+    with pytest.raises(VaultMindError), closing(open_app(machine.config)) as app:
+        run_operation(app, Call(Caller("agent", "main")), "memory_update", note, "mcp")
+    assert fingerprint(machine.vault) == before
+
+
+def test_a_saved_note_is_new_found_at_once_and_taken_back(machine: Machine) -> None:
+    machine.env["VAULTMIND_NOTES_FOLDER"] = "Praca"
+    before = fingerprint(machine.vault)
+    machine.begin()
+    with Client.connect(machine.config, Caller("agent", "main")) as client:
+
+        def save(title: str) -> str:
+            note = {"op": "save_note", "title": title, "text": "The parrot is called Kakadu."}
+            return str(client.call("memory_update", note)["path"])
+
+        saved = save("Żako: the parrot")
+        assert saved in hits(client.call("memory_search", {"query": "Kakadu"}), "path")
+        for taken in ("Spotkanie", "SPOTKANIE", "z\u0307ako the parrot"):
+            with pytest.raises(VaultMindError, match="already"):
+                save(taken)
+    assert machine.run("undo")["outcome"] == "written"
     assert fingerprint(machine.vault) == before
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from tests.machine import Machine
 from tests.waiting import until
 
 CLAUDE = os.environ.get("VAULTMIND_CLAUDE", "")
-TOOLS = "Read,Edit,Bash(git *),mcp__vaultmind__memory_search"
+TOOLS = "Read,Edit,Agent,Bash(git *),mcp__vaultmind__memory_search"
 pytestmark = [
     pytest.mark.client,
     pytest.mark.skipif(not CLAUDE, reason="VAULTMIND_CLAUDE names no Claude Code"),
@@ -31,10 +33,14 @@ Step = dict[str, Any]
 ASKED = """\
 Round the total of the cart to two digits and commit it. By the way, remember that our staging \
 host is called heron."""
+SLOW = "Does the cart hold more than ten things?"
+OFFLINE = {"ANTHROPIC_API_KEY": "none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+NUMBERS = count()
+DONE = {"type": "text", "text": "Done."}
 
 
 class Api(BaseHTTPRequestHandler):
-    """Answers each turn with the next step of a script, and keeps what it was shown."""
+    """Answers with the next step of a script, and keeps what it was shown."""
 
     protocol_version = "HTTP/1.1"
     script: list[Step]
@@ -42,13 +48,12 @@ class Api(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        said = asked.get("messages", [])
-        turn = sum(one["role"] == "assistant" for one in said)
+        said = json.dumps(asked.get("messages"), ensure_ascii=False)
         talks = "/messages" in self.path and "count" not in self.path and asked.get("tools")
+        compacts = "Tool calls will be rejected" in said
         if talks:
-            self.shown.append(json.dumps(said, ensure_ascii=False))
-        steps = self.script if talks else []
-        step = steps[turn] if turn < len(steps) else {"type": "text", "text": "Done."}
+            self.shown.append(said)
+        step = self.script.pop(0) if talks and self.script and not compacts else DONE
         start = {**step, "text": ""} if step["type"] == "text" else {**step, "input": {}}
         delta = (
             {"type": "text_delta", "text": step["text"]}
@@ -57,7 +62,12 @@ class Api(BaseHTTPRequestHandler):
         )
         stop = "end_turn" if step["type"] == "text" else "tool_use"
         usage = {"input_tokens": 1, "output_tokens": 1}
-        message = {"id": f"msg_{turn}", "type": "message", "role": "assistant", "model": "m"}
+        message = {
+            "id": f"msg_{len(self.shown)}",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+        }
         message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         events = [
             {"type": "message_start", "message": message},
@@ -87,7 +97,7 @@ class Api(BaseHTTPRequestHandler):
 
 
 def use(name: str, **given: str) -> Step:
-    return {"type": "tool_use", "id": f"toolu_{name}", "name": name, "input": given}
+    return {"type": "tool_use", "id": f"toolu_{next(NUMBERS)}", "name": name, "input": given}
 
 
 @contextmanager
@@ -102,18 +112,23 @@ def api(*script: Step) -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
-def prompt(machine: Machine, project: Path, address: str, words: str) -> None:
-    """Run one conversation of Claude Code to its end."""
-    env = environment(machine) | {
-        "ANTHROPIC_BASE_URL": address,
-        "ANTHROPIC_API_KEY": "none",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-    }
-    command = [CLAUDE, "-p", words, "--permission-mode", "acceptEdits", "--allowedTools", TOOLS]
-    subprocess.run(command, cwd=project, env=env, check=True, timeout=100)
+def converse(machine: Machine, project: Path, address: str, *turns: str, **settings: str) -> None:
+    """Hold one conversation with Claude Code, turn after turn, to its end."""
+    env = environment(machine) | OFFLINE | {"ANTHROPIC_BASE_URL": address} | settings
+    command = [CLAUDE, "-p", "--verbose", "--permission-mode=acceptEdits", "--allowedTools", TOOLS]
+    command += ["--input-format=stream-json", "--output-format=stream-json"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=project, env=env, **pipes) as claude:
+        for words in turns:
+            said = {"type": "user", "message": {"role": "user", "content": words}}
+            claude.stdin.write(json.dumps(said) + "\n")
+            claude.stdin.flush()
+            next(line for line in claude.stdout if '"type":"result"' in line)
+        claude.communicate(timeout=100)
+    assert claude.returncode == 0
 
 
+@pytest.mark.timeout(300)
 def test_a_conversation_leaves_facts_a_session_and_an_episode_and_the_next_one_knows(
     tmp_path: Path,
 ) -> None:
@@ -129,34 +144,55 @@ def test_a_conversation_leaves_facts_a_session_and_an_episode_and_the_next_one_k
     where = ("--vault", str(machine.vault))
     run(machine, "init", *where)
     run(machine, "remember", "We deploy on Tuesdays", *where)
-    done = run(
-        machine, "connect", "claude-code", "--hooks", "--write", "--link", *where, cwd=project
-    )
-    assert done.code == 0, done.err
+    flags = ("--hooks", "--write", "--link", *where)
+    assert run(machine, "connect", "claude-code", *flags, cwd=project).code == 0
     change = {"old_string": "return sum(cart)", "new_string": "return round(sum(cart), 2)"}
     script = (
+        use("Agent", description="look", prompt="Say what the total of the cart is."),
+        use("Read", file_path=str(cart)),
+        {"type": "text", "text": "It adds the prices up."},
         use("mcp__vaultmind__memory_search", query="oven temperature"),
         use("Read", file_path=str(cart)),
         use("Edit", file_path=str(cart), **change),
         use("Bash", command="git commit -qam 'Round the total'", description="commit"),
     )
+    machine.stop()  # the first hook finds no daemon
     try:
         with api(*script) as (address, shown):
-            prompt(machine, project, address, ASKED)
+            converse(machine, project, address, ASKED, "/compact", "What is left to do?")
         assert "We deploy on Tuesdays" in shown[0]
         assert "it is done" in shown[0] and "staging host is called heron” (" in shown[0]
-        assert "230 degrees" in shown[1]
+        assert "Read this first" in shown[1] and "def total(cart)" in shown[1]
+        assert "230 degrees" in shown[4]
+        # after the compaction the memory's summary stands beside the client's
+        assert "continued" in shown[-1] and "What was said so far" in shown[-1]
         until(lambda: "heron" in machine.brain().read_text("utf-8"))
         until(lambda: any(machine.vault.rglob("episodes/*.md")))
         (episode,) = machine.vault.rglob("episodes/*.md")
-        until(lambda: "Round the total" in episode.read_text("utf-8"))
+        until(lambda: "committed `cart.py`" in episode.read_text("utf-8"))
         kept = episode.read_text("utf-8")
-        assert "read" in kept and "edit" in kept and "cart.py" in kept
-        sessions = [one.read_text("utf-8") for one in machine.vault.rglob("sessions/*.md")]
-        (talk,) = [one for one in sessions if "claude-code:" in one]
-        assert "aliases: [Round the total" in talk and "oven temperature" in talk
+        for words in ("# Round the total", "read `cart.py`", "edited `cart.py`"):
+            assert words in kept
+        talk = kept_talk(machine, "Round the total")
+        for words in ("aliases: [Round the total", "oven temperature", "It adds"):
+            assert words in talk
+        assert "230 degrees" not in talk
+        pid = machine.pid()
         with api() as (address, shown):
-            prompt(machine, project, address, "What did we do last time?")
+            converse(machine, project, address, "What did we do last time?")
         assert "Round the total" in shown[0] and "heron" in shown[0]
+        os.kill(pid, signal.SIGSTOP)  # a daemon that is slow keeps nobody from working
+        try:
+            with api() as (address, shown):
+                converse(machine, project, address, SLOW, VAULTMIND_HOOK_SECONDS="1")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        until(lambda: "Done." in kept_talk(machine, SLOW))
     finally:
         machine.stop()
+
+
+def kept_talk(machine: Machine, words: str) -> str:
+    """Return the session in which the person said something; empty while there is none."""
+    sessions = (one.read_text("utf-8") for one in machine.vault.rglob("sessions/*.md"))
+    return next((one for one in sessions if f"> {words}" in one), "")

@@ -264,6 +264,7 @@ MARKS = (
     (r"(<<recalled |<<end )[0-9a-f]{8}", r"\1<mark>"),
     (r"/state/[0-9a-f]{16}", "/state/<vault id>"),
     (r"(?<=vaultmind-backup-)[\d-]+", "<time>"),
+    (r'(?m)^device: "?[0-9a-f]{8}"?$', "device: <device>"),
 )
 MASKS = (
     (r"127\.0\.0\.1:\d+", "127.0.0.1:<port>"),

@@ -14,7 +14,8 @@ from vaultmind import overview
 from vaultmind.config import Config, device_name
 from vaultmind.consolidate.types import Resources
 from vaultmind.consolidate.worker import Consolidation
-from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, StepLines
+from vaultmind.episodes.files import EpisodeFiles
+from vaultmind.episodes.forgetting import EPISODES, EpisodesErasing, episodes_said
 from vaultmind.episodes.gains import Figures, figures_of, works
 from vaultmind.episodes.recorder import Episodes
 from vaultmind.errors import VaultMindError
@@ -26,7 +27,7 @@ from vaultmind.language.reader import Reader
 from vaultmind.learn.feedback import FEEDBACK, SearchFeedback
 from vaultmind.learn.learning import Learning
 from vaultmind.memory.forget.erasing import ERASABLES
-from vaultmind.memory.forget.hiding import Summaries, Tombstones, messages_said
+from vaultmind.memory.forget.hiding import Tombstones, messages_said, summaries
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority, grants_file
 from vaultmind.memory.wording import begun, default_identity, page, shipped
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from vaultmind.consolidate.model import Thinker
     from vaultmind.consolidate.settle import Reported
     from vaultmind.episodes.store import Tables
+    from vaultmind.episodes.watch import Watching
     from vaultmind.planner.plan import Planner
 
 
@@ -105,7 +107,7 @@ class App:
         self.episodes = Episodes(config, self.gate, self.reader, clock, self._device_name)
         """What agents do for tasks."""
         self.erasing = EpisodesErasing(self.index.erasing, self.episodes, lambda: self.watching)
-        self.watching = open_watching(self.episodes, self.sources, clock)
+        self.watching: Watching = open_watching(self.episodes, self.sources, clock)
         self._open_talks()
         self._open_outlets()
         most, idle = config.extraction.max_facts, self.sessions.end_idle
@@ -126,13 +128,17 @@ class App:
             caution=config.memory.caution,
             sizes=sizes,
             state_dir=config.state_dir,
+            notes=config.notes.folder,
             erasables=(*ERASABLES, *EPISODES, FEEDBACK),
         )
-        messages = partial(messages_said, self.index)
-        summaries = Summaries(self.reader, self.paths, settings.rng, messages)
-        steps = StepLines(self.reader, self.paths, settings.rng, lambda: self.watching)
-        runs = partial(runs_said, self.paths)
-        kinds = (messages, summaries.said, runs, feedback.said, steps.said)
+        notes = EpisodeFiles(self.paths, self.reader)
+        kinds = (
+            partial(messages_said, self.index),
+            partial(summaries, self.paths),
+            partial(runs_said, self.paths),
+            feedback.said,
+            partial(episodes_said, notes, lambda: self.watching),
+        )
         self.gate = Gate(self.paths, settings, kinds, self.index, self.authority, self.clock)
         feedback.gate = self.gate
         self.learning = Learning(self.gate, self.reader, self.index, feedback, self.clock, config)
@@ -304,11 +310,12 @@ class App:
     def init(self, agent: str, language: str, caller: Caller) -> tuple[str, ...]:
         """Make what is missing of the memory folder; return the files that were made."""
         identity = default_identity(agent, language, self.config.memory.autonomy)
+        home = self.paths.memory_dir
         files = {
-            f"{self.paths.memory_dir}/README.md": page("README", language),
+            f"{home}/README.md": page("README", language),
             self.paths.suggestions: begun(language),
             self.paths.overview: f"{overview.BEGIN}\n{overview.END}\n",
-            f"{self.paths.memory_dir}/Memory.base": shipped("Memory.base"),
+            f"{home}/Memory.base": shipped("Memory.base").replace("VaultMind/", f"{home}/"),
             self.paths.identity(agent): identity,
         }
         missing = [path for path in files if not self.reader.exists(path)]

@@ -18,6 +18,7 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.wording import page
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.files import Head, read_text
+from vaultmind.times import seconds_of
 from vaultmind.types import Fact
 from vaultmind.vault.files import FileText
 from vaultmind.vault.paths import VaultPaths
@@ -94,7 +95,7 @@ def _changes(paths: VaultPaths, today: date) -> dict[str, int]:
     since = datetime.combine(today - timedelta(days=WEEK), datetime.min.time()).timestamp()
     done = Counter[str]()
     for line in newest_first(paths, paths.agent_names(), FACT_OPS):
-        if line.moment < since:
+        if seconds_of(line.time) < since:
             break
         done[line.op] += line.outcome == "written" and not line.undone_by
     return {op: done[op] for op in FACT_OPS}

@@ -23,6 +23,12 @@ def time_of(text: str) -> datetime | None:
     return moment if MINYEAR < moment.year < MAXYEAR else None
 
 
+def seconds_of(text: str) -> float:
+    """Return a time in seconds since 1970, across time zones; 0 for text that is no time."""
+    moment = time_of(text)
+    return moment.timestamp() if moment else 0.0
+
+
 def iso(moment: datetime) -> str:
     """Return a time as files store it: to the second, with its offset."""
     return moment.isoformat(timespec="seconds")

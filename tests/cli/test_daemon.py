@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from tests.cli.program import environment, run
+from tests.cli.program import environment, on_terminal, run
 from tests.machine import Machine
 from tests.waiting import until
 
@@ -35,3 +35,11 @@ def test_in_the_foreground_it_ends_with_ctrl_c(machine: Machine) -> None:
     _, words = child.communicate(timeout=40)
     assert child.returncode == 0
     assert words.startswith("● Serving") and len(words.splitlines()) == 1
+
+
+def test_who_waits_for_it_to_start_is_told_so_and_a_script_is_not(machine: Machine) -> None:
+    machine.stop()
+    code, shown = on_terminal(machine, "", "status")
+    assert code == 0 and ("starting VaultMind…" in shown or "opening the vault…" in shown)
+    machine.stop()
+    assert run(machine, "status").err == ""

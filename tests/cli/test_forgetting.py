@@ -53,7 +53,7 @@ def test_an_erasure_is_shown_then_confirmed_then_searched_for(machine: Machine) 
         path.read_bytes() for path in (machine.vault / "VaultMind").rglob("*") if path.is_file()
     )
     again = run(machine, "forget", "--everywhere", words, "--yes")
-    assert again.code == 5 and "Nothing in the memory says it" in again.out
+    assert again.code == 5 and "Nothing in memory mentions it" in again.out
 
 
 def test_no_byte_is_left_and_a_new_state_folder_brings_nothing_back(machine: Machine) -> None:

@@ -78,7 +78,6 @@ def test_no_text_breaks_the_reading(text: str, start: str) -> None:
 def test_the_words_are_for_the_person_and_the_comment_counts() -> None:
     run = event("run", text="pytest", ok=False)
     change = event("edit", "src/a.py", change="modified", commit="abc123")
-    assert line_of(run).split(" %%")[0] == "- 12:00:00 ran: pytest (failed)"
     assert line_of(change).split(" %%")[0] == "- 12:00:00 edited `src/a.py` (modified) as `abc123`"
     note = event("read", "notes/a.md", symbol="Head")
     assert "[[notes/a.md#Head]]" in line_of(note, links=True)

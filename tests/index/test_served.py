@@ -61,10 +61,10 @@ def test_it_embeds_texts_and_questions_in_batches_clipped(server: EmbeddingServe
 @pytest.mark.parametrize(
     ("spoiled", "said"),
     [
-        ([[float("nan")] * 96, [1.0] * 96], "not made of numbers"),
-        ([[0.0] * 96, [1.0] * 96], "no direction"),
-        ([[1.0] * 96], "something else came back"),
-        ([[1.0] * 64, [1.0] * 64], "64 numbers came"),
+        ([[float("nan")] * 96, [1.0] * 96], "not numeric"),
+        ([[0.0] * 96, [1.0] * 96], "all zeros"),
+        ([[1.0] * 96], "a vector for each"),
+        ([[1.0] * 64, [1.0] * 64], "64 numbers"),
         ([[1.0] * 96, [1.0] * 3], "does not answer"),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from vaultmind.memory.audit import AuditLine, newest_first
-from vaultmind.memory.forget.hiding import Summaries, messages_said
+from vaultmind.memory.forget.hiding import messages_said, summaries
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
@@ -49,9 +49,7 @@ class House:
         self.indexer = Indexer()
         settings = GateSettings("test", rng or random.Random(7))
         reader = VaultReader(self.paths, 0)
-        messages = partial(messages_said, self.indexer)
-        summaries = Summaries(reader, self.paths, settings.rng, messages)
-        kinds = (messages, summaries.said)
+        kinds = partial(messages_said, self.indexer), partial(summaries, self.paths)
         grants = root.parent / f"grants-{root.name}.json"
         self.authority = Authority(reader, grants, level)
         self.gate = Gate(self.paths, settings, kinds, self.indexer, self.authority, lambda: NOW)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.memory.conftest import NOW, House
-from vaultmind.errors import BadArgument, NotAllowed, WriteFailed
+from vaultmind.errors import BadArgument, WriteFailed
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import (
     LEVELS,
@@ -89,18 +89,6 @@ def test_caution_holds_an_agents_sensitive_facts_and_nobody_elses(house: House) 
     assert house.forget("Has asthma", caller=main).outcome == "written"
 
 
-@pytest.mark.parametrize("call", ["allow", "begin"])
-def test_no_agent_allows_anything_not_even_with_the_right_mark(house: House, call: str) -> None:
-    ask(house, "dexter", "---\nautonomy: 3\n---\n")
-    mark = mark_of(house.authority.identity("dexter").rights)
-    agent = Caller("agent", "dexter")
-    with pytest.raises(NotAllowed, match="the person"):
-        house.authority.allow("dexter", mark, agent) if call == "allow" else (
-            house.authority.begin("dexter", agent)
-        )
-    assert house.authority.rights("dexter").level == 2
-
-
 # --- what an identity says, and what is kept of it ------------------------------------------
 
 
@@ -136,7 +124,7 @@ def test_raising_takes_effect_after_the_person_allowed_it(house: House) -> None:
     assert House(house.paths.root).authority.rights("dexter").level == 0, "lowered stays lowered"
     assert "main reading it again" in house.authority.waiting("dexter")
     ask(house, "dexter", "---\nautonomy: nine\n---\n")
-    with pytest.raises(BadArgument, match="sound front matter"):
+    with pytest.raises(BadArgument, match="valid front matter"):
         allow(house, "dexter")
 
 

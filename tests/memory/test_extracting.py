@@ -131,8 +131,8 @@ def test_a_kill_between_two_files_loses_no_fact_and_hides_what_was_forgotten(
     house.remember("Lives in Warsaw", evidence=ref("m1", OLD))
     edit = VaultWriter.edit
 
-    def dying(writer: VaultWriter, relative: str, change: Change, tries: int = 5) -> None:
-        edit(writer, relative, change, tries)
+    def dying(writer: VaultWriter, relative: str, change: Change) -> None:
+        edit(writer, relative, change)
         if relative == BRAIN:
             raise KeyboardInterrupt
 
@@ -154,13 +154,13 @@ def test_a_change_that_failed_is_not_made_later(
     house.remember("Lives in Warsaw")
     brain, edit = house.brain(), VaultWriter.edit
 
-    def full(writer: VaultWriter, relative: str, change: Change, tries: int = 5) -> object:
+    def full(writer: VaultWriter, relative: str, change: Change) -> object:
         def failing(file: FileText | None) -> str | None:
             if change(file) is not None and relative == BRAIN:
                 raise WriteFailed("No space left on device.")
             return change(file) if relative != BRAIN else None
 
-        return edit(writer, relative, failing, tries)
+        return edit(writer, relative, failing)
 
     with monkeypatch.context() as patched:
         patched.setattr(VaultWriter, "edit", full)

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.memory.conftest import MAIN, NOW, House, read_audit
-from vaultmind.errors import NotAllowed
+from tests.memory.conftest import NOW, House, read_audit
 from vaultmind.memory.audit import AuditLine
 from vaultmind.memory.forget.hiding import Tombstones, render_tombstones
 from vaultmind.memory.gate import Gate, GateSettings
@@ -55,22 +54,18 @@ def test_a_conflict_explains_itself_and_changes_nothing(house: House) -> None:
     made = last(house)
     for edited, words in (
         (house.brain().replace("Kraków", "Opole"), "“Lives in Opole” now"),
-        (house.brain().replace(f"^{block}", f"^{block}\n    - a line of mine"), "stand under"),
-        (house.brain().replace("- Lives in Kraków", "Lives in Kraków"), "not in the memory"),
-        (f"<<<<<<< a\n{house.brain()}\n>>>>>>> b\n", "is damaged: it holds merge markers"),
+        (
+            house.brain().replace(f"^{block}", f"^{block}\n    - a line of mine"),
+            "are now under",
+        ),
+        (house.brain().replace("- Lives in Kraków", "Lives in Kraków"), "no longer in memory"),
+        (f"<<<<<<< a\n{house.brain()}\n>>>>>>> b\n", "is damaged: it contains merge markers"),
     ):
         house.put(path, edited)
         done = undo(house, made.id)
         assert done.outcome == "unchanged" and words in done.message, done.message
         assert house.brain() == edited
         assert (last(house).op, last(house).outcome) == ("undo", "unchanged")
-
-
-def test_an_agent_undoes_nothing(house: House) -> None:
-    house.remember("Lives in Kraków", caller=MAIN)
-    with pytest.raises(NotAllowed):
-        house.gate.undo("main", last(house).id, MAIN)
-    assert "Kraków" in house.brain()
 
 
 @pytest.fixture

@@ -46,13 +46,6 @@ def test_an_unknown_argument_is_refused_and_a_near_one_named_in_lists_too() -> N
         find("memory_serch")
 
 
-def test_a_fault_inside_a_list_names_its_place() -> None:
-    messages = [{"text": "a"}, {"id": "2"}]
-    assert refused("session_log", {"messages": messages}).field == "messages[1].text"
-    assert refused("session_log", {"messages": "all"}).field == "messages[0]"
-    assert refused("memory_fetch", {"id": "   "}).field == "id"
-
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -90,6 +90,7 @@ def test_no_agent_makes_the_trial_of_a_model_easier_or_does_without_it(
     [
         ("session_log", {"messages": [{"text": "Hello"}]}),
         ("memory_settle", {}),
+        ("memory_update", {"op": "save_note", "title": "Oven", "text": "Hot"}),
         ("episode", {"action": "start", "task": "bake"}),
         ("episode", {"action": "end"}),
         ("episode", {"action": "feedback", "outcome": "failed", "episode": "main/2026-02-20_001"}),

@@ -22,6 +22,6 @@ def test_what_is_damaged_is_named_what_is_forgotten_left_out_and_the_rest_is_the
     assert text_of(context, "brain") == "- Likes tea"
     assert text_of(context, "active context") == "The oven is ready.\n\nShawls."
     brain = context.dropped[0]
-    assert "merge markers" in brain.reason and "mend it" in brain.reason
+    assert "merge markers" in brain.reason and "fix it" in brain.reason
     (paths.root / active).write_bytes(b"\xff\xfe\xff")
     assert "not UTF-8" in home.build(fresh=True, untitled=True).dropped[1].reason

@@ -251,7 +251,8 @@ def test_a_correction_in_words_destroys_no_secret_that_the_person_typed(desk: De
     path = typed_brain(desk, typed)
     heard = desk.say("No, it's Thursday, not Tuesday")
     assert heard.outcome.outcome == "not_found"
-    assert "not kept; edit it there" in heard.message and desk.paths.brain("main") in heard.message
+    assert "never stored. Edit it yourself" in heard.message
+    assert desk.paths.brain("main") in heard.message
     assert "hunter2x9" not in str(heard)
     assert path.read_text("utf-8") == typed
 

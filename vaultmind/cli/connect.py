@@ -290,13 +290,12 @@ def _changed(path: str, diff: str, text: str, backup: str | None) -> str:
 def link_here(settings: Settings, link: bool | None) -> None:
     """Link the folder of the project where the person wants it, and it is not linked yet."""
     here = Path.cwd()
-    if here.is_relative_to(settings.config.vault):
+    if link is False or here.is_relative_to(settings.config.vault):
         return
     if link is None and (settings.json or not sys.stdin.isatty()):
         aside(f"To record work in {here} too: vaultmind link {here}")
         return
-    known = [] if link is False else settings.call("links")["sources"]
-    if link is False or any(here.is_relative_to(one["root"]) for one in known):
+    if any(here.is_relative_to(one["root"]) for one in settings.call("links")["sources"]):
         return
     if link or settings.confirms("Record work in this folder too? It will be read and indexed."):
         name = settings.call("link", {"path": str(here)})["name"]

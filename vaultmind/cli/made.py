@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from vaultmind.cli.options import OUTCOME_EXIT, Settings, pass_settings, print_json
+from vaultmind.cli.options import OUTCOMES, Settings, pass_settings, print_json
 from vaultmind.client.wire import decode
 from vaultmind.errors import BadArgument, NotFound
 
@@ -34,7 +34,7 @@ Run = Callable[[Settings, dict[str, Any]], int]
 
 def outcome_code(answer: dict[str, Any]) -> int:
     """Return the exit code of an answer that says what came of it."""
-    return OUTCOME_EXIT.get(str(answer.get("outcome", "")), 0)
+    return OUTCOMES.get(str(answer.get("outcome")), ("", 0))[1]
 
 
 MADE: dict[str, Made] = {}
@@ -156,12 +156,12 @@ def operation(path: str) -> Operation:
 
 def option(*names: str, **how: Any) -> click.Option:  # noqa: ANN401
     """Return an option that no operation has."""
-    return click.Option(names, **{"default": None, **how})
+    return click.Option(names, **how)
 
 
 def flag(name: str, help: str) -> click.Option:
     """Return an option that is there or not."""
-    return option(name, is_flag=True, help=help)
+    return option(name, is_flag=True, default=None, help=help)
 
 
 QUERIES = option(
@@ -185,11 +185,12 @@ def _option(name: str, hint: Any, default: Any) -> click.Option:  # noqa: ANN401
     called = arg.option or f"--{name.replace('_', '-')}"
     if kind is bool:
         both = f"/--no-{called[2:]}" if default is True else ""
-        return option(called + both, name, is_flag=True, help=arg.help)
+        return option(called + both, name, is_flag=True, default=None, help=arg.help)
     choices = [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
     kind = click.Choice(choices) if choices else kind if kind in (int, float) else str
     shown = f"  [default: {default}]" if default not in (..., None, "", ()) else ""
-    return option(called, name, type=kind, multiple=many, help=f"{arg.help}{shown}".strip())
+    words, required = f"{arg.help}{shown}".strip(), default is ...
+    return option(called, name, type=kind, multiple=many, required=required, help=words)
 
 
 def source_at(source: str) -> str:

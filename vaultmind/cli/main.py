@@ -124,8 +124,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.aside("Stopped.")
         return options.EXIT_INTERRUPTED
     except VaultMindError as error:
-        code, kind = error.exit, type(error).__name__
-        message, hint = error.message, error.hint
+        code, kind, message, hint = error.exit, type(error).__name__, error.message, error.hint
     except OSError as error:
         code, kind, message, hint = options.EXIT_OTHER, "OSError", f"{error}.", ""
     except click.ClickException as error:

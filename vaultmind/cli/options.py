@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from vaultmind.locate import locate
-from vaultmind.ports import Report, silent
+from vaultmind.ports import Report
 from vaultmind.types import Progress
 
 if TYPE_CHECKING:
@@ -28,15 +28,8 @@ if TYPE_CHECKING:
 
 EXIT_OTHER, EXIT_USAGE, EXIT_SUGGESTED, EXIT_DENIED, EXIT_NOT_FOUND = 1, 2, 3, 4, 5
 EXIT_INTERRUPTED = 130
-OUTCOME_EXIT = {
-    "suggested": EXIT_SUGGESTED,
-    "denied": EXIT_DENIED,
-    "not_found": EXIT_NOT_FOUND,
-    "partial": EXIT_OTHER,
-}
-"""Exit code of an outcome; of any other it is 0."""
-EVERY_SECONDS = 1.0
-"""How often it is told how far a long work is."""
+FIRST_SECONDS, EVERY_SECONDS = 0.3, 1.0
+"""When it is told what is waited for, and how often how far that is."""
 
 bold = partial(click.style, bold=True)
 dim = partial(click.style, dim=True)
@@ -45,15 +38,17 @@ odd = partial(click.style, fg="yellow")
 bad = partial(click.style, fg="red")
 say = click.echo
 aside = partial(click.echo, err=True)
-OUTCOME_MARKS = {
-    "written": good("✓"),
-    "erased": good("✓"),
-    "unchanged": "=",
-    "suggested": odd("?"),
-    "denied": bad("✗"),
-    "not_found": odd("∅"),
+OUTCOMES = {
+    "written": (good("✓"), 0),
+    "erased": (good("✓"), 0),
+    "unchanged": ("=", 0),
+    "suggested": (odd("?"), EXIT_SUGGESTED),
+    "denied": (bad("✗"), EXIT_DENIED),
+    "not_found": (odd("∅"), EXIT_NOT_FOUND),
+    "partial": ("", EXIT_OTHER),
 }
-"""What stands before the words of an answer that has an outcome."""
+"""What stands before the words of an answer that has an outcome, and its exit code.
+Of any other it is 0."""
 GLOBAL_OPTIONS: dict[str, tuple[str, str]] = {
     "--vault": ("DIR", "The vault to work on."),
     "--agent": ("NAME", "The agent whose memory is meant."),
@@ -98,27 +93,6 @@ def use_unicode() -> None:
         if isinstance(stream, io.TextIOWrapper):
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
-
-
-@contextmanager
-def progress(*, quiet: bool) -> Iterator[Report]:
-    """Give a function that tells reported steps once a second, in a line that is written over.
-
-    Not at all when quiet, or where stderr is no terminal.
-    """
-    due, clear = time.monotonic() + EVERY_SECONDS, "\r\x1b[K"
-
-    def tell(step: Progress) -> None:
-        nonlocal due
-        if time.monotonic() >= due and step.done != step.total:
-            due = time.monotonic() + EVERY_SECONDS
-            of = f" of {step.total:,}" if step.total else ""
-            aside(f"{clear}{step.what or 'working'}: {step.done:,}{of}", nl=False)
-
-    begun = due
-    yield silent if quiet or not sys.stderr.isatty() else tell
-    if due > begun:
-        aside(clear, nl=False)
 
 
 # --- what is reached ----------------------------------------------------------------------
@@ -173,10 +147,41 @@ class Settings:
 
         return Client.connect(self.where)
 
+    @contextmanager
+    def waiting(self, what: str) -> Iterator[Report]:
+        """Say what a person waits for, in a line that is written over, and give a function that
+        tells how far it is.
+
+        What is over within a moment says nothing; nor does anything for a script, or where stderr
+        is no terminal.
+        """
+        steps, over, clear = [Progress(0, 0, what)], threading.Event(), "\r\x1b[K"
+
+        def show_steps() -> None:
+            pause = FIRST_SECONDS
+            while not over.wait(pause):
+                step, pause = steps[-1], EVERY_SECONDS
+                far = f": {step.done:,} of {step.total:,}" if step.total else "…"
+                aside(f"{clear}{step.what or what}{far}", nl=False)
+            if pause == EVERY_SECONDS:
+                aside(clear, nl=False)
+
+        if self.json or not sys.stderr.isatty():
+            over.set()
+        showing = threading.Thread(target=show_steps)
+        showing.start()
+        try:
+            yield steps.append
+        finally:
+            over.set()
+            showing.join()
+
     def call(self, op: str, args: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Run an operation and return its data, with a bar while it takes long."""
-        with progress(quiet=self.json) as report:
-            return self.backend.call(op, args or {}, report)
+        """Run an operation and return its data; says what is waited for while it takes long."""
+        with self.waiting("starting VaultMind") as report:
+            backend = self.backend
+            report(Progress(0, 0, "waiting for an answer"))
+            return backend.call(op, args or {}, report)
 
     def ask(self, op: str, args: dict[str, Any] | None = None) -> Answer:
         """Run an operation; its words come too where they are shown."""
@@ -187,7 +192,7 @@ class Settings:
 
     def tell(self, answer: Answer) -> dict[str, Any]:
         """Print an answer, its data for a script, else its words; return its data."""
-        mark = OUTCOME_MARKS.get(str(answer.json.get("outcome", "")), "")
+        mark, _ = OUTCOMES.get(str(answer.json.get("outcome")), ("", 0))
         if self.json:
             print_json(answer.json)
         else:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from vaultmind.cli.options import EXIT_OTHER, Answer, Settings, aside, dim, good, pass_settings
+from vaultmind.client import launch
 from vaultmind.client.hook import CLIENT, EVENTS
 from vaultmind.plural import counted
 
@@ -24,11 +25,10 @@ def daemon() -> None:
 @pass_settings
 def run(settings: Settings) -> int:
     """Run the daemon in the foreground, until Ctrl-C."""
-    from vaultmind.client.launch import status
     from vaultmind.serve.daemon import run as run_daemon
 
     config = settings.config
-    if not status(config)["running"]:
+    if not launch.status(config)["running"]:
         log = config.state_dir / "daemon.log"
         aside(f"{good('●')} Serving {config.vault}; Ctrl-C ends it. Log: {log}")
     run_daemon(config)
@@ -39,9 +39,8 @@ def run(settings: Settings) -> int:
 @pass_settings
 def start(settings: Settings) -> int:
     """Start the daemon in the background, if none runs."""
-    from vaultmind.client.client import Client
-
-    Client.connect(settings.where).close()
+    with settings.waiting("starting VaultMind"):
+        launch.connect(settings.where, launch.PASSER_BY).close()
     return _tell(settings)
 
 
@@ -49,9 +48,8 @@ def start(settings: Settings) -> int:
 @pass_settings
 def stop(settings: Settings) -> int:
     """Stop the daemon once it has finished its work."""
-    from vaultmind.client import launch
-
-    stopped = launch.stop(settings.where)
+    with settings.waiting("stopping VaultMind"):
+        stopped = launch.stop(settings.where)
     words = "Stopped." if stopped else "No daemon was running."
     settings.tell(Answer({"running": False, "stopped": stopped}, words))
     return 0
@@ -59,8 +57,6 @@ def stop(settings: Settings) -> int:
 
 def _tell(settings: Settings) -> int:
     """Show the daemon's pid, clients and port. Exit code 1 if none is running."""
-    from vaultmind.client import launch
-
     found = launch.status(settings.where)
     mark = good("●") if found["running"] else dim("○")
     settings.tell(Answer(found, f"{mark} {daemon_words(found)}"))

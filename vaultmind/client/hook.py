@@ -41,9 +41,9 @@ INPUT_SECONDS = 5.0
 LIMIT_SECONDS = 0.1
 """From there to the end, for events that only tell and for a plan: a daemon that hangs costs no
 more. Python's own start and end come to it; `benchmarks/hook.py` measures all."""
-PATIENCE = {"SessionStart": 3.0, "UserPromptSubmit": 1.0}
+PATIENCE = {"SessionStart": 5.0, "UserPromptSubmit": 3.0}
 """The same for events that the host is told something at: as long as a daemon may need that is
-only just starting. Otherwise it takes a few hundredths."""
+only just starting on a busy machine. Otherwise it takes a few hundredths."""
 LIMIT_VARIABLE = "VAULTMIND_HOOK_SECONDS"
 """Another limit for any of them, for a slow machine."""
 PLAN_VARIABLE, EPISODES_VARIABLE = "VAULTMIND_PLAN_HOOK", "VAULTMIND_EPISODES_HOOK"
@@ -86,7 +86,8 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
         elif event in (AFTER_TOOL, AFTER_FAILURE):
             errand |= _use(event, given, told)
         else:
-            start = (told["source"] or "startup") if event == "SessionStart" else ""
+            # what a prompt was not answered is given with the next one
+            start = (told["source"] or "startup") if event in PATIENCE else ""
             errand |= {name: told[name] for name in ("session_id", "transcript_path", "cwd")}
             errand |= {"source": start, "end": event == "SessionEnd"}
             args = {name: one for name, one in told.items() if one}

@@ -67,7 +67,24 @@ class MemoryConfig:
     brain_max_tokens: int = tune(500, "Maximum size of a brain.", 100, 5000)
     brain_target_tokens: int = tune(300, "Archiving never shrinks a brain below this.", 50, 5000)
     caution: bool = key(False, "Sensitive facts from agents wait for you.", raises=True)
+    # 0 reads, 1 suggests, 2 writes; 3 permits what 2 does
     autonomy: int = key(2, "Level of an agent whose identity.md names none.", choices=(0, 1, 2, 3))
+
+
+def _misplaced(folder: str) -> str:
+    """Return what is wrong with a folder of the vault; empty for a sound one, and for none."""
+    parts = folder.split("/") if folder else ()
+    is_wrong = any(not part.strip() or part.startswith(".") for part in parts)
+    return "allowed: a folder below the vault that is not hidden, as `Answers`" * is_wrong
+
+
+@dataclass(frozen=True, slots=True)
+class NotesConfig:
+    """What agents may do among the person's own notes: nothing, until a folder is named."""
+
+    folder: str = key(
+        "", "Folder where agents may save answers as new notes; empty: nowhere.", check=_misplaced
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +272,7 @@ class Config:
     index: IndexConfig = IndexConfig()
     search: SearchConfig = SearchConfig()
     memory: MemoryConfig = MemoryConfig()
+    notes: NotesConfig = NotesConfig()
     session: SessionConfig = SessionConfig()
     context: ContextConfig = ContextConfig()
     summary: SummaryConfig = SummaryConfig()

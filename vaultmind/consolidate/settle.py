@@ -228,7 +228,7 @@ def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = F
     Not where a later session left its own; if `untouched`, only in the place of what we wrote.
     """
     by, now = work.by, work.by.clock()
-    left = active.leaves_of(Shelf(by.reader), by.hides, work.agent, work.path, now)
+    left = active.leaves_of(Shelf(by.reader), by.hides, work.agent, work.session, now)
 
     def change(file: FileText | None) -> str | None:
         text = file.text if file else ""

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import prod
 
-from vaultmind.episodes.types import CausalLink, Change, Episode, Event, Result, seconds_of
+from vaultmind.episodes.types import CausalLink, Change, Episode, Event, Result
+from vaultmind.times import seconds_of
 
 SEEN, COMPARED, COMMITTED = 0.5, 0.4, 0.5
 """How sure a change is by an edit that was seen, by a comparison of files, by a commit ..."""
@@ -58,15 +59,15 @@ class ChangedFile:
     """When."""
 
 
-def used_at(events: Sequence[Event]) -> dict[str, int]:
+def used_at(events: Sequence[Event]) -> dict[str, float]:
     """Return what was read or changed, and when last, in seconds since 1970.
 
     A file that was only found is not among them.
     """
-    used, found = {it.path for it in events if it.changes or it.kind == "read"}, dict[str, int]()
+    used, found = {it.path for it in events if it.changes or it.kind == "read"}, dict[str, float]()
     for event in events:
         if event.path in used and (event.changes or event.kind in ("read", "hit")):
-            found[event.path] = max(found.get(event.path, 0), seconds_of(event.time))
+            found[event.path] = max(found.get(event.path, 0.0), seconds_of(event.time))
     return found
 
 
@@ -166,7 +167,7 @@ class Deed:
     """`agent/id`."""
     changed: bool
     """It changed the file; else it read it."""
-    linked_at: int
+    linked_at: float
     """When the last was that its causal links tell of, in seconds since 1970."""
 
 
@@ -232,5 +233,5 @@ def _add(files: dict[str, Used], episode: Episode, alike: float, now: float) -> 
         one.is_sure = one.is_sure or alike >= 1.0 or (is_edit and credit >= UNSAID)
         one.edits += counts * is_edit
         one.doubt *= 1.0 - max((link.confidence for link in of), default=0.0) * counts * credit
-        linked_at = max((seconds_of(it.time) for it in of), default=0)
+        linked_at = max((seconds_of(it.time) for it in of), default=0.0)
         one.by.append(Deed(episode.name, is_edit, linked_at))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -11,14 +10,12 @@ from typing import TYPE_CHECKING
 from vaultmind.episodes.files import OFFERS, EpisodeFiles
 from vaultmind.episodes.note import LONG_TASK, NO_TASK, parsed, placed_events, title_span
 from vaultmind.episodes.types import TASK, Event
-from vaultmind.errors import BadArgument, NotFound, PathRefused, UnreadableNote, VaultMindError
-from vaultmind.memory.forget.erasing import Erasable, without_all, without_sentences
-from vaultmind.memory.forget.hiding import Edit, Ref, Summaries
+from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
+from vaultmind.memory.forget.erasing import Erasable, without_sentences
+from vaultmind.memory.forget.hiding import Edit, Ref
 from vaultmind.memory.match import Wanted, says
 from vaultmind.ports import IndexErasing
 from vaultmind.types import Fact, Scrubbed
-from vaultmind.vault.files import VaultReader
-from vaultmind.vault.paths import VaultPaths
 from vaultmind.vault.properties import set_property
 
 if TYPE_CHECKING:
@@ -26,39 +23,22 @@ if TYPE_CHECKING:
     from vaultmind.episodes.watch import Watching
 
 
-class StepLines(Summaries):
-    """What episodes say of a fact, by the lines' own ids.
+def episodes_said(
+    notes: EpisodeFiles, watching: Callable[[], Watching], agent: str, fact: Fact, edit: Edit
+) -> Iterator[Ref | str]:
+    """Yield the tasks that say the fact, and the notes with lines that may.
 
     What was asked, where no note has it yet, has no place to be hidden at: it is let go of.
     """
-
-    def __init__(
-        self, reader: VaultReader, paths: VaultPaths, rng: random.Random,
-        watching: Callable[[], Watching],
-    ) -> None:  # fmt: skip
-        super().__init__(reader, paths, rng)
-        self._notes = EpisodeFiles(paths, reader)
-        self._watching = watching
-
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Return the tasks and lines that say the fact; `edit` names those without an id."""
-        self._watching().let_go(agent)
-        found = list(self._texts(agent, fact.text))
-        for path, text in found:
-            if (task := parsed(text, "", "").task.text) and says(task, fact.text):
-                yield Ref(agent, path.removesuffix(".md"), TASK)
-        yield from self._said_in(agent, [path for path, _ in found], fact, set(), edit)
-
-    def _texts(self, agent: str, words: str) -> Iterator[tuple[str, str]]:
-        """Yield (path, text) of each note that may hold the words which count."""
-        wanted = Wanted([words])
-        for path in map(self._notes.path, self._notes.names(agent)):
-            try:
-                text = self._reader.read(path).text
-            except (NotFound, PathRefused, UnreadableNote):
-                continue  # not to be read, so not recalled either
+    watching().let_go(agent)
+    wanted = Wanted([fact.text])
+    for name in notes.names(agent):
+        with suppress(NotFound, UnreadableNote):  # not to be read, so not recalled either
+            text = notes.file(name).text
             if wanted.may_be_in(text):
-                yield path, text
+                if (task := parsed(text, "", "").task.text) and says(task, fact.text):
+                    yield Ref(agent, notes.record(name), TASK)
+                yield notes.path(name)
 
 
 def said_in(event: Event) -> str:
@@ -100,8 +80,13 @@ def _without_task(text: str, path: str, wanted: Wanted) -> str:
     return text
 
 
+def without_offers(text: str, path: str, wanted: Wanted) -> str:
+    """Return no offers where one says it: they are of no use in part."""
+    return "" if wanted.says(text) or any(map(wanted.says, text.splitlines())) else text
+
+
 EPISODES: tuple[Erasable, ...] = (
-    Erasable("offers", rf"agents/[^/]+/episodes/.*{re.escape(OFFERS)}", without_all),
+    Erasable("offers", rf"agents/[^/]+/episodes/.*{re.escape(OFFERS)}", without_offers),
     Erasable("episodes", r"agents/[^/]+/episodes/.*\.(md|txt|jsonl)", without_episode),
 )
 """What an erasure takes out of episodes; the gate is made with them. Conflict copies included."""

@@ -11,8 +11,8 @@ from functools import cached_property
 
 from vaultmind.episodes.causal import ChangedFile, changed_files, used_at
 from vaultmind.episodes.store import AFFINITY, Tables
-from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, TaskMark, seconds_of
-from vaultmind.times import time_of
+from vaultmind.episodes.types import RESULTS, Episode, Offer, Result, TaskMark
+from vaultmind.times import seconds_of, time_of
 
 NONE = Episode("", "", "", TaskMark(""), "")
 """Of plans that belong to no episode."""
@@ -32,7 +32,7 @@ class Work:
         return changed_files(self.episode.events)
 
     @cached_property
-    def used(self) -> dict[str, int]:
+    def used(self) -> dict[str, float]:
         """Return what was read or changed, and when last, in seconds since 1970."""
         return used_at(self.episode.events)
 

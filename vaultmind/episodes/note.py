@@ -26,12 +26,11 @@ from vaultmind.episodes.types import (
     EventKind,
     Result,
     TaskMark,
-    seconds_of,
 )
 from vaultmind.errors import BadArgument
 from vaultmind.memory.match import sentence_spans
 from vaultmind.tables import adapter
-from vaultmind.times import time_of
+from vaultmind.times import seconds_of, time_of
 from vaultmind.vault.files import end_line, newline_of
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.paths import VaultPaths
@@ -152,7 +151,7 @@ def rendered(episode: Episode, *, links: bool = False) -> str:
     """Return an episode's note. With `links` its files are ones that Obsidian can open."""
     mark, text = episode.task, ""
     held: dict[str, PropertyValue] = {
-        "episode": 1, "source": episode.source, "intent": mark.kind,
+        "episode": 1, "agent": episode.agent, "source": episode.source, "intent": mark.kind,
         "fingerprint": mark.fingerprint, "risk": mark.risk, "issues": mark.issues,
     }  # fmt: skip
     for name in ("outcome", "state", *_TEXTS[1:]):

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from vaultmind.times import time_of
-
 Result = Literal["success", "partial", "failed", "unknown"]
 """What came of an episode. It is stated by somebody or `unknown`: silence is no success."""
 RESULTS: tuple[Result, ...] = get_args(Result)
@@ -138,9 +136,3 @@ class Offer:
     took_ms: float = 0.0
     rerank: str = "none"
     """What a model had to say: `none` was asked, it was `used`, or it gave nothing: `fallback`."""
-
-
-def seconds_of(text: str) -> int:
-    """Return a time in whole seconds since 1970; 0 for text that is no time."""
-    moment = time_of(text)
-    return int(moment.timestamp()) if moment else 0

@@ -19,10 +19,11 @@ from typing import Protocol
 
 from vaultmind.episodes.note import can_keep
 from vaultmind.episodes.recorder import Episodes
-from vaultmind.episodes.types import Change, Episode, Event, TaskMark, seconds_of
+from vaultmind.episodes.types import Change, Episode, Event, TaskMark
 from vaultmind.errors import NotFound
 from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
+from vaultmind.times import seconds_of
 from vaultmind.types import Caller
 
 MAX_TALKS, MAX_IDS = 64, 2000
@@ -161,6 +162,10 @@ class Watching(Worker):
         """Take notice of a tool's use; `asked` finds the last prompt where none was told."""
         self.then(lambda: self._used(self._talk(caller, session), use, asked))
 
+    def delegates(self, caller: Caller, session: str, cwd: str) -> None:
+        """Begin the episode of what the person asked for: a part of it is about to be planned."""
+        self.then(lambda: self._delegates(self._talk(caller, session), Path(cwd)))
+
     def paused(self, caller: Caller, session: str) -> None:
         """Make up for what the hooks of a turn did not see: it is over."""
         now = self._clock()
@@ -237,6 +242,10 @@ class Watching(Worker):
         for name, some in events.items():
             self._add(talk, talk.works[name], some)
 
+    def _delegates(self, talk: Talk, folder: Path) -> None:
+        if talk.prompt and (place := self._holding(folder)) is not None:
+            self._begun(talk, self._work(talk, place, self._clock()))
+
     def _settle_turn(self, talk: Talk) -> None:
         """Settle a conversation's turn in each source."""
         for work in talk.works.values():
@@ -282,19 +291,24 @@ class Watching(Worker):
 
     def _add(self, talk: Talk, work: Work, events: Sequence[Event]) -> None:
         kept = [one for one in events if can_keep(one)]
-        running = self._running(talk, work) if kept else None
-        if not kept or (running is None and (work.closed or not talk.prompt)):
-            return
+        running = self._begun(talk, work) if kept else None
         if running is None:
+            return
+        try:
+            self._records.add(running.name, kept, talk.caller)
+        except NotFound:  # the person deleted its note just now
+            work.episode, work.closed = "", True
+
+    def _begun(self, talk: Talk, work: Work) -> Episode | None:
+        """Return the running episode, begun now where none runs; None without a task."""
+        running = self._running(talk, work)
+        if running is None and talk.prompt and not work.closed:
             mark = self._tasks().task_mark(talk.prompt, work.place.name)
             running = self._records.start(
                 mark, work.place.name, talk.caller, session=talk.session, client=talk.caller.client
             )
             work.episode = running.name
-        try:
-            self._records.add(running.name, kept, talk.caller)
-        except NotFound:  # the person deleted its note just now
-            work.episode, work.closed = "", True
+        return running
 
     def _end(self, talk: Talk, episode: Episode) -> None:
         end = partial(self._records.judge, episode.name, "unknown", "", talk.caller, ends=True)
@@ -334,9 +348,9 @@ class Watching(Worker):
         known, changed = {one.commit for one in running.events}, dict[str, int]()
         for event in running.events:
             if event.changes:
-                changed.setdefault(event.path, seconds_of(event.time))
+                changed.setdefault(event.path, int(seconds_of(event.time)))  # as git counts
         events = []
-        for one in place.commits(seconds_of(running.started)) if changed else ():
+        for one in place.commits(min(changed.values())) if changed else ():
             time = datetime.fromtimestamp(one.time, self._clock().tzinfo).isoformat()
             event = Event("commit", time, text=one.subject, commit=one.id, how="git")
             events += [

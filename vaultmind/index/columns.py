@@ -375,7 +375,7 @@ class Columns:
     def _postings(self, term: str) -> Postings:
         number = self.term_ids.get(term, -1)
         found: Postings = np.concatenate([_NOWHERE, *(one.of(number) for one in self._segments)])
-        return np.compress(self.alive[found["slot"]], found)
+        return np.compress(self.alive[found["slot"]], found) if self._dead else found
 
     def score(self, term: str, total: Floats, *, typed: bool = False) -> None:
         """Add to the scores of all chunks what BM25 gives those that hold a stem.

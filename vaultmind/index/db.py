@@ -33,7 +33,7 @@ BESIDE = 4
 """Chunks before and after one that are looked at with it."""
 SOME = "IN (SELECT value FROM json_each(?))"
 ROOM = "Check that the state folder can be written and the disk has room."
-RESTART = "Stop VaultMind (`vaultmind daemon stop`): its next start makes the index anew."
+RESTART = "Stop VaultMind (`vaultmind daemon stop`): the next start rebuilds the index."
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 30.0
 _MOST_NOTED = 4_096
@@ -233,7 +233,7 @@ class Database:
     def _delete(self, reason: str = "") -> None:
         if reason:
             log.warning("index database %s is damaged (%s): starting anew", self.path, reason)
-            self.note = f"The index database was damaged ({reason}) and made anew."
+            self.note = f"The index database was damaged ({reason}) and has been rebuilt."
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
 

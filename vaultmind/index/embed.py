@@ -189,11 +189,11 @@ class ServedEmbedder:
         """Return rows of length 1; raises ValueError where there are none to be made of it."""
         rows = np.asarray(given, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != wanted or not rows.shape[1]:  # noqa: PLR2004
-            raise ValueError(f"{wanted} texts were given and something else came back")
+            raise ValueError(f"{wanted} texts were sent, and it did not return a vector for each")
         if self.dim not in (0, rows.shape[1]):
-            raise ValueError(f"vectors of {rows.shape[1]} numbers came, and before of {self.dim}")
+            raise ValueError(f"it returned {rows.shape[1]} numbers a vector instead of {self.dim}")
         if not np.isfinite(rows).all() or not rows.any(axis=1).all():
-            raise ValueError("a vector came that has no direction or is not made of numbers")
+            raise ValueError("it returned a vector that is all zeros or not numeric")
         return _unit_rows(rows)
 
 

@@ -130,7 +130,7 @@ class Index:
             self._embedding.renew()
             self._compare(report)
         if self._stopping:
-            raise IndexUnavailable("The index was closed before it was made anew.")
+            raise IndexUnavailable("The index was closed before it was rebuilt.")
 
     # --- asking and telling --------------------------------------------------------------
 
@@ -142,8 +142,8 @@ class Index:
         meaning = self._embedding.note
         if vectors < embeddable and not meaning:
             meaning = (
-                f"Meaning is searchable for {vectors:,} of {embeddable:,} chunks so far; words for"
-                " all."
+                f"Search by meaning covers {vectors:,} of {embeddable:,} chunks so far; "
+                "search by words covers all."
             )
         notes = (self._database.note, self._failure, meaning, self._watch_note)
         return IndexState(
@@ -186,7 +186,7 @@ class Index:
             except Exception as error:  # whatever it was, searching goes on and it is tried again
                 is_known = isinstance(error, VaultMindError | OSError)
                 log.warning("indexing failed and is tried again: %s", error, exc_info=not is_known)
-                self._failure = f"Indexing failed: {error} It is tried again soon."
+                self._failure = f"Indexing failed: {error} It will be retried soon."
                 self._phase = "ready" if self._phase == "ready" else "failed"
                 self._next_compare = time.monotonic() + _RETRY_SECONDS
             self._busy = False
@@ -226,8 +226,8 @@ class Index:
         if self._config.watch and not self._watcher.alive:
             reason = self._watcher.start()
             self._watch_note = reason and (
-                f"Changes are not followed at once ({reason}): "
-                f"they are looked for every {minutes:g} minutes."
+                f"Changes are not noticed at once ({reason}): "
+                f"VaultMind checks every {minutes:g} minutes."
             )
         self._sync.reconcile(tell)
         self._columns.follow()
@@ -253,7 +253,7 @@ class Index:
         state = self.state()
         if self._phase != "ready":
             return Progress(state.indexed, state.files, "indexing text")
-        return Progress(state.vectors, state.embeddable, "embedding")
+        return Progress(state.vectors, state.embeddable, "indexing meaning")
 
     def _counted(self) -> tuple[int, int, tuple[Fault, ...]]:
         """Return files, chunks and faults of the database, counted anew only after a write."""

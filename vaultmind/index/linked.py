@@ -225,7 +225,7 @@ class FolderPaths(VaultPaths):
         Every read and stat comes by here: nothing is read through a link in the folder's place.
         """
         if self.root.is_symlink() or not self.root.is_dir():
-            raise VaultNotFound(f"The {WHAT} {self.root} is not there, or a symbolic link now.")
+            raise VaultNotFound(f"The {WHAT} {self.root} does not exist or is a symbolic link.")
         return super().absolute(relative)
 
 

@@ -158,8 +158,8 @@ def registry_of(memory_folder: Path) -> Registry:
         except ConfigError as error:
             faults.append(str(error))
     faults += [
-        f"{ACTIVE} names the ranker {one!r}, which is not in {OWN}/ or cannot be read: the shipped "
-        "one ranks."
+        f"{ACTIVE} names the ranker {one!r}, which is not in {OWN}/ or cannot be read: the "
+        "built-in one is used."
         for one in dict.fromkeys(active.ranker.values())
         if one not in (SHIPPED_ID, *models)
     ]
@@ -186,7 +186,7 @@ def read_checked(path: Path, of: type[T], name: str) -> T:
     """
     try:
         if path.is_symlink() or path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{name} is no file of at most {MAX_BYTES:,} bytes.")
+            raise ConfigError(f"{name} is not a file of at most {MAX_BYTES:,} bytes.")
         found: T = adapter(of).validate_json(path.read_bytes())  # type: ignore[arg-type]
         return found
     except OSError as error:

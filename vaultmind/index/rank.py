@@ -133,8 +133,8 @@ class Scene:
         (it can be less or more); 0 of a row without a vector. None where there is no embedder."""
         if found.vector is not None and self.known.any():
             scale = scale_of(columns.embedder)
-            cosines = columns.vectors(self.slots) @ found.vector
-            closeness = (cosines - scale.nothing) / (scale.same - scale.nothing)
+            self.vectors = columns.vectors(self.slots)
+            closeness = (self.vectors @ found.vector - scale.nothing) / (scale.same - scale.nothing)
             self.closeness = np.where(self.known, closeness, np.float32(0.0))
 
 
@@ -161,12 +161,13 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
     those are looked at for what they say about the one in their middle.
     """
     before, after = partial(columns.beside, "before"), partial(columns.beside, "after")
-    close = np.setdiff1d(np.concatenate([before(seeds), after(seeds)]), seeds)
-    close = close[close >= 0]
-    own = np.concatenate([seeds, close[mask[close]]])[:MOST]
+    close = {*before(seeds).tolist(), *after(seeds).tolist()} - {*seeds.tolist(), -1}
+    beside_them = np.array(sorted(close), dtype=np.int64)
+    own = np.concatenate([seeds, beside_them[mask[beside_them]]])[:MOST]
     first, last = before(own), after(own)
     near = np.stack([before(first), first, last, after(last)], axis=1)
-    slots = np.concatenate([own, np.setdiff1d(near[near >= 0], own)])
+    around = sorted({*near.ravel().tolist()} - {*own.tolist(), -1})
+    slots = np.array([*own.tolist(), *around], dtype=np.int64)
     row_of = {slot: row for row, slot in enumerate(slots.tolist())} | {-1: -1}
     beside = np.array([row_of[slot] for slot in near.ravel().tolist()], dtype=np.int64)
     return own, slots, beside.reshape(near.shape)
@@ -261,7 +262,7 @@ def _of_meaning(scene: Scene) -> Iterator[tuple[str, _Column]]:
     whole = np.zeros(int(place.max()) + 1, np.float32)
     np.maximum.at(whole, place, close)
     yield "meaning_whole_best", whole[place[:count]]
-    vectors = scene.columns.vectors(scene.slots[:count])
+    vectors = scene.vectors[:count]
     nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
     yield "meaning_feedback", np.clip(vectors @ vectors[nearest].mean(axis=0), 0.0, 1.0)
     yield "meaning_subject", own * scene.covered

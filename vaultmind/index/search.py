@@ -64,10 +64,10 @@ TIME_SHARE = 0.4
 """How much of a question it answers to be of the time that it names."""
 OUT_OF_TIME = 0.7
 """Share of what its other words answer that a hit of another time is worth."""
-_PAGE = 24
+_PAGE = 12
 WEAK = "Only weak matches: they share little with the question and may not answer it."
-FILTERED = "Nothing matches with these filters; without them there are hits."
-ELSEWHERE = "Nothing of that time answers the question: these are of other times, too."
+FILTERED = "Nothing matches these filters; without them there are hits."
+ELSEWHERE = "Nothing from that time answers the question; these include other times."
 
 
 class Candidates:
@@ -259,20 +259,17 @@ class Search:
         where = where_of(request, caller, self._outlet)
         query = mask(shortened(request.query)).text  # as the texts that it is looked for in
         request = replace(request, query=query)
-        before = self._state()
         if not words(request.query):
-            return SearchResponse((), "no_query", before)
+            return SearchResponse((), "no_query", self._state())
         found, weakness = self._fresh(request, where, caller)
         bare = replace(request, kinds=(), folder="", tag="", after="", before="")
         if not found.hits and bare != request:
             without = where_of(bare, caller, self._outlet)
             weakness = FILTERED if self._fresh(bare, without, caller)[0].hits else ""
-        state = self._state()
+        state = self._state()  # a damaged index is noticed while it is read
         told = " ".join(state.notes)
-        if state.phase in ("starting", "indexing"):
+        if indexing := state.phase in ("starting", "indexing"):
             told = f"Still indexing: {state.indexed} of {state.files} files are searchable."
-        # A damaged index is noticed while it is read, so the state after counts as well.
-        indexing = any(one.phase in ("starting", "indexing") for one in (before, state))
         return SearchResponse(
             found.hits,
             "found" if found.hits else "indexing" if indexing else "nothing_found",

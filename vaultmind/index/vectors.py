@@ -59,7 +59,8 @@ class ChromaStore:
     def __init__(self, root: Path, *, url: str = "") -> None:
         self._root, self._url = root, url
         self._client: Any = None
-        self._collection: Any = None
+        self.collection: Any = None
+        """None while it is closed."""
         digest = hashlib.sha256(str(root).encode()).hexdigest()[:12]
         self._prefix = f"vaultmind-{digest}-" if url else ""
 
@@ -93,21 +94,21 @@ class ChromaStore:
                 self._client.close()
                 for one in self._root.glob(f"*/{_IN_USE}"):
                     one.unlink()
-        self._client = self._collection = None
+        self._client = self.collection = None
 
     def add(self, names: Sequence[str], vectors: Floats) -> None:
         """Store a row a name, replacing what was there."""
-        self._collection.upsert(ids=list(names), embeddings=vectors)
+        self.collection.upsert(ids=list(names), embeddings=vectors)
 
     def remove(self, names: Sequence[str]) -> None:
         """Remove what is stored under some names."""
         for at in range(0, len(names), _PAGE):
-            self._collection.delete(ids=list(names[at : at + _PAGE]))
+            self.collection.delete(ids=list(names[at : at + _PAGE]))
 
     def names(self) -> set[str]:
         """Return the names of all that is stored."""
         found = set[str]()
-        while page := self._collection.get(include=[], limit=_PAGE, offset=len(found))["ids"]:
+        while page := self.collection.get(include=[], limit=_PAGE, offset=len(found))["ids"]:
             found.update(page)
         return found
 
@@ -118,7 +119,7 @@ class ChromaStore:
         self._client = self._new_client(str(folder))
         name = f"{self._prefix}{embedder}"
         self._drop_others(name)
-        self._collection = self._client.get_or_create_collection(
+        self.collection = self._client.get_or_create_collection(
             name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
         )
 
@@ -282,14 +283,16 @@ class Vectors:
             if pause:
                 self._done = wanted
             self._on_step()
-            self._wake.wait(pause)
+            if not self._wake.wait(pause):
+                with self._storing:  # it holds 3 KB a vector, and nobody searches in it
+                    self._store.close()
 
     def _note_failure(self, error: Exception) -> None:
         self.note = f"{error}"
         if not isinstance(error, IndexUnavailable | StoreBroken):
             self.embedder = None
             told = error if isinstance(error, EmbedderAway) else f"The embedder failed: {error}."
-            self.note = f"{told} Search goes by words only; it is asked again."
+            self.note = f"{told} Search is by words only until it answers."
         log.warning("vectors: %s", self.note, exc_info=error)
 
     def _work(self, wanted: int) -> None:
@@ -320,7 +323,7 @@ class Vectors:
                 self._stored = None
                 with suppress(Exception):  # what cannot be removed is told when it is begun anew
                     self._store.destroy()
-                told = f"The vector store failed ({error}). It is filled again from the cache."
+                told = f"The vector store failed ({error}). It is being rebuilt from the cache."
                 raise StoreBroken(told) from error
         self.note = ""
 
@@ -355,7 +358,7 @@ class Vectors:
                 connection.execute(DROP_ORPHANS)
             found = connection.execute(_KEYS, (embedder.id, 4 * embedder.dim))
             cached = {key for (key,) in found}
-        if self._stored is None:
+        if self._stored is None or (self._stored != cached and not self._store.collection):
             self._store.open(embedder.id)
             self._stored = {bytes.fromhex(name) for name in self._store.names()}
         self._store.remove([key.hex() for key in self._stored - cached])

@@ -103,27 +103,30 @@ def _script(letter: str) -> str:
 
 def _classify(sample: str, codes: tuple[str, ...]) -> tuple[str, float]:
     with _loading:
-        identifier = _identifier(codes)
+        identifier = _identifiers()[codes]
     code, confidence = identifier.classify(sample)
     return str(code), float(confidence)
 
 
 @cache
-def _identifier(codes: tuple[str, ...]) -> Any:  # noqa: ANN401
-    """Return py3langid for some languages, read anew for each choice of them (0.5 s).
+def _identifiers() -> dict[tuple[str, ...], Any]:
+    """Return py3langid for the languages of each script (0.5 s), all over one automaton of 40 MB.
 
-    One that is only restricted holds on to what it knows of all the others, 40 MB.
+    One that is only restricted holds on to what it knows of all the others, 40 MB more.
     """
     with importing():
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    whole = LanguageIdentifier.from_model_file(MODEL_FILE)
-    whole.set_languages([code for code in codes if code in whole.labels])
-    return LanguageIdentifier(
-        *(whole.nb_ptc, whole.nb_pc, whole.nb_classes, whole.tk_nextmove, whole.tk_output),
-        norm_probs=True,
-        tk_row=whole.tk_row,
-    )
+    whole, found = LanguageIdentifier.from_model_file(MODEL_FILE), {}
+    known = set(whole.labels)
+    for codes in (*(codes for codes, *_ in _SURE.values()), _NEITHER):
+        whole.set_languages([code for code in codes if code in known])
+        found[codes] = LanguageIdentifier(
+            *(whole.nb_ptc, whole.nb_pc, whole.nb_classes, whole.tk_nextmove, whole.tk_output),
+            norm_probs=True,
+            tk_row=whole.tk_row,
+        )
+    return found
 
 
 # --- words and stems ----------------------------------------------------------------------
@@ -277,7 +280,7 @@ def _with_stops(terms: list[Term], acronyms: frozenset[str]) -> list[Term]:
     return [replace(term, stop=True) if term.plain in listed else term for term in terms]
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=30_000)
 def _indexed(kind: str, raw: str, lang: str) -> tuple[str, str]:
     """Return one match's tokens for the columns `words` and `stems`, joined by spaces.
 
@@ -293,7 +296,7 @@ def _scan(text: str) -> Iterator[Forms]:
         yield from _pieces(match.lastgroup or "word", match.group())
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=4_096)
 def _pieces(kind: str, raw: str) -> tuple[Forms, ...]:
     """Return what one match is made of."""
     if kind == "word":
@@ -321,7 +324,7 @@ def _word_forms(raw: str) -> Forms:
     return tuple((one, one) for one in (whole, *map(str.lower, parts)))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)
 def _stems(lowered: str, algorithm: str) -> tuple[str, ...]:
     bare = fold(lowered)[:MAX_TOKEN]
     if not algorithm or (lowered.isascii() and not lowered.isalpha()):

@@ -26,7 +26,7 @@ from vaultmind.memory.forget.hiding import Edit, Ref
 from vaultmind.memory.match import Wanted, says
 from vaultmind.ports import Clock
 from vaultmind.tables import adapter
-from vaultmind.times import time_of
+from vaultmind.times import seconds_of, time_of
 from vaultmind.types import PERSON, Caller, Fact, Hit
 from vaultmind.vault.files import FileText, VaultReader
 from vaultmind.vault.oneline import one_line
@@ -82,8 +82,7 @@ class Line:
     @property
     def moment(self) -> float:
         """Return when, in seconds since 1970."""
-        time = time_of(self.time)
-        return time.timestamp() if time else 0.0
+        return seconds_of(self.time)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from heapq import merge
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from vaultmind.memory.brain import Move, message_at
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.tables import adapter
+from vaultmind.times import seconds_of
 from vaultmind.types import Caller, MessageRef
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
@@ -37,9 +37,12 @@ EDITED = "edited"
 FOUND = frozenset({EXTRACTED, REPORTED})
 """Neither was asked for by the person: what is said against one of them holds for the other."""
 FACT_OPS = ("remember", "replace", "forget")
-ASKED = (*FACT_OPS, "erase")
+NOTE = "note"
+"""The operation of a line that tells of a new note of the person's: its path is the text that came,
+or that an undo took away."""
+ASKED = (*FACT_OPS, NOTE, "erase")
 """What somebody asked for: of these the last one is meant where an undo names none."""
-UNDOABLE = (*FACT_OPS, "archive", "hide", "show")
+UNDOABLE = (*FACT_OPS, NOTE, "archive", "hide", "show")
 DROP = "drop"
 """The operation of a line that tells of a fact which was not kept. Nothing was changed, so that
 the story of the changes is told without it."""
@@ -83,16 +86,13 @@ class AuditLine:
     shown: tuple[str, ...] = ()
     """The messages that an undo showed again."""
     moves: tuple[Move, ...] = ()
+    sha: str = ""
+    """Of a note, as it was saved: the hash of its bytes."""
     id: str = ""
     device: str = field(default="", compare=False)
     """Where it was written; known when it is read."""
     undone_by: str = field(default="", compare=False)
     """The id of the line that undid it; known when it is read among others."""
-
-    @property
-    def moment(self) -> float:
-        """Return when it was written, in seconds since 1970, across time zones."""
-        return moment(self.time)
 
     @property
     def erased(self) -> bool:
@@ -131,10 +131,9 @@ class AuditLog:
         """Return the present as lines have it."""
         return self.clock().isoformat(timespec="milliseconds")
 
-    def line(self, caller: Caller, agent: str, op: str, outcome: str) -> AuditLine:
-        """Return a new line, not written yet."""
-        time = self.time()
-        made = AuditLine(time, caller.name, caller.client, agent, op, outcome)
+    def line(self, caller: Caller, agent: str, op: str, outcome: str, **more: Any) -> AuditLine:  # noqa: ANN401
+        """Return a new line, not written yet; `more` are other fields of it."""
+        made = AuditLine(self.time(), caller.name, caller.client, agent, op, outcome, **more)
         return replace(made, id=secrets.token_hex(4))
 
     def write(self, line: AuditLine, home: str = "") -> None:
@@ -143,7 +142,7 @@ class AuditLog:
 
     def note(self, caller: Caller, agent: str, op: str, outcome: str, **more: Any) -> None:  # noqa: ANN401
         """Record something: `more` are fields of an audit line. Texts must be masked."""
-        self.write(replace(self.line(caller, agent, op, outcome), **more))
+        self.write(self.line(caller, agent, op, outcome, **more))
 
 
 # --- reading ------------------------------------------------------------------------------
@@ -165,7 +164,7 @@ def newest_first(
         if (match := _NAME.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
     ]
     undone: dict[str, str] = {}
-    for line in merge(*streams, key=lambda one: one.moment, reverse=True):
+    for line in merge(*streams, key=lambda one: seconds_of(one.time), reverse=True):
         if line.undoes and line.outcome == "written" and line.id not in undone:
             undone[line.undoes] = line.id
         if line.op in ops if ops else line.op != DROP:
@@ -209,15 +208,6 @@ def session_of(line: AuditLine) -> str:
     """Return the session that a line's evidence is of."""
     ref = ref_of(line.evidence)
     return ref.session if ref else ""
-
-
-def moment(text: str) -> float:
-    """Return a line's time in seconds since 1970, across time zones; 0 for what is no time."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return 0.0
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def _lines(path: Path, device: str, holding: str) -> Iterator[AuditLine]:

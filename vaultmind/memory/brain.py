@@ -21,7 +21,7 @@ from functools import lru_cache
 from textwrap import dedent
 
 from vaultmind.errors import UnreadableNote
-from vaultmind.memory.wording import heading, language_of, section_of
+from vaultmind.memory.wording import heading, section_of
 from vaultmind.redact import blank_private, mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
 from vaultmind.vault.files import line_span, newline_of, with_newlines
@@ -34,8 +34,8 @@ BLOCK_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 BLOCK_LENGTH = 4
 JOINT = "; "
 """Stands between facts that one change took away."""
-MEND = "Open the file in Obsidian and mend it."
-WRITING_WAITS = "Its sound lines are read; nothing is written to it until it is mended."
+MEND = "Open it in Obsidian and fix it."
+WRITING_WAITS = "Its intact lines are still read; nothing is written to it until it is fixed."
 
 PROVENANCE = re.compile(
     r"%%(?:(?P<date>\d{4}-\d{2}-\d{2}) (?P<how>[a-z_]+)"
@@ -99,8 +99,6 @@ class Brain:
 
     facts: tuple[PlacedFact, ...]
     headings: tuple[PlacedHeading, ...]
-    language: str
-    """Of its headings; empty when they do not say."""
     damaged: str = ""
     """Why nothing may be written until the person mends it; empty for a sound one."""
 
@@ -124,7 +122,7 @@ def parse_brain(text: str) -> Brain:
     )
     found = bullets(text)
     facts = tuple(_placed(found, i, sound, text) for i in range(len(found)))
-    return Brain(facts, headings, language_of(tuple(one.title for one in headings)), reason)
+    return Brain(facts, headings, reason)
 
 
 def sound_text(text: str) -> tuple[str, str]:
@@ -133,7 +131,7 @@ def sound_text(text: str) -> tuple[str, str]:
     What stands between merge markers is not sound.
     """
     sound = _MERGE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    return sound, "it holds merge markers (<<<<<<< and >>>>>>>)" if sound != text else ""
+    return sound, "it contains merge markers (<<<<<<< and >>>>>>>)" if sound != text else ""
 
 
 def fault(text: str) -> str:
@@ -191,8 +189,7 @@ def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
 
     A missing section gets its heading at the end. Raises UnreadableNote if it is read nowhere.
     """
-    title = heading(section, parse_brain(text).language or language)
-    return add_item(text, bullet, title, lambda one: one.section == section)
+    return add_item(text, bullet, heading(section, language), lambda one: one.section == section)
 
 
 def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading], bool]) -> str:
@@ -209,7 +206,7 @@ def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading]
     after = parse_brain(new)
     if not after.damaged and len(after.facts) == wanted:
         return new
-    raise UnreadableNote("The file", "an open comment, code or private passage hides every line")
+    raise UnreadableNote("The file", "an unclosed comment or code block would hide the new line")
 
 
 def cut(text: str, start: int, end: int) -> str:

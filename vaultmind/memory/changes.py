@@ -19,15 +19,16 @@ from vaultmind.errors import BadArgument
 from vaultmind.language.secrets import CERTAIN, mask_secrets
 from vaultmind.language.words import tokens
 from vaultmind.memory import brain
-from vaultmind.memory.audit import EDITED, FOUND, UNDOABLE, AuditLine, moment, newest_first
+from vaultmind.memory.audit import EDITED, FOUND, UNDOABLE, AuditLine, newest_first
 from vaultmind.memory.brain import Brain, Move, PlacedFact, parse_brain
 from vaultmind.memory.contradictions import contradicts
 from vaultmind.memory.forget.hiding import Ref
-from vaultmind.memory.match import Match, find, repeats, same_fact, says
+from vaultmind.memory.match import Match, find, repeats, same_fact
 from vaultmind.memory.rights import Decision, inferred
-from vaultmind.memory.wording import code_told, pick
+from vaultmind.memory.wording import pick, stored_told
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, mask
+from vaultmind.times import seconds_of
 from vaultmind.tokens import count
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome, OutcomeName
 from vaultmind.vault.oneline import one_line, short
@@ -200,7 +201,7 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
         moves += [archived(replace(one, until=fact.written), taken, ask) for one in gone]
     if stay:
         kept = quoted(texts_of(one.fact for one in stay))
-        message += f" {kept} says otherwise and stays: correct it too, or forget it."
+        message += f" {kept} contradicts it and was kept: correct or forget it, too."
     outcome = replace(ask.outcome("written", message, fact), before=texts_of(gone))
     return Step(outcome, tuple(moves), gone)
 
@@ -238,9 +239,7 @@ def _forget(text: str, archive: str, ask: Ask) -> Step:
     gone = tuple(dict.fromkeys([*(facts[i] for i in match.found), *chain.from_iterable(under)]))
     in_archive = _same_in_archive(old, archive, gone, ended=True)
     where = [ask.path] * bool(places) + [ask.archive] * bool(in_archive)
-    message = f"Forgotten: {quoted(said)}, gone from {' and '.join(where)}."
-    if any(says(paragraph, known.text) for _, paragraph in brain.own_paragraphs(text)):
-        message += f" It also stands in {ask.path} as your own text; edit it there."
+    message = f"Forgotten: {quoted(said)} (removed from {' and '.join(where)})."
     outcome = replace(ask.outcome("written", message, known), before=said, path=where[0])
     moves = (*(brain.leaving(text, one) for one in places), *in_archive)
     return Step(outcome, moves, gone)
@@ -273,8 +272,8 @@ def _same_in_archive(old: Brain, archive: str, gone: Sequence[Fact], *, ended: b
 
 def _not_kept(fact: Fact, ask: Ask) -> Step:
     """Return a step that changes nothing: what would be lost of a fact is kept nowhere else."""
-    message = f"{quoted(fact.text)} holds something that is not kept; edit it there ({ask.path})."
-    return Step(ask.outcome("not_found", f"{message} Nothing was changed.", fact))
+    message = f"{quoted(fact.text)} contains something that is never stored. Nothing was changed."
+    return Step(ask.outcome("not_found", f"{message} Edit it in {ask.path}.", fact))
 
 
 def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
@@ -287,19 +286,17 @@ def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
 
 
 def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step:
-    shown, unsaid = match.nearest[:OFFERED], not (match.tied or match.mentioned)
+    shown = match.nearest[:OFFERED]
     offered = ", ".join(named(facts[i]) for i in shown)
     message = f"No fact in {ask.write.agent}'s memory says {quoted(said)}."
     message += f" Closest: {offered}." if offered else ""
-    if match.tied:
-        message = f"{quoted(said)} fits {len(match.nearest)} facts: {offered}."
-    elif match.mentioned:
-        message = f"No fact is only about {quoted(said)}. It is mentioned in: {offered}."
-    if not unsaid:
-        message += " Nothing was changed; say which one, in its own words or by its id."
+    if match.in_doubt:
+        fit = counted(len(match.nearest), "fact")
+        message = f"{quoted(said)} is in {fit}: {offered}. Nothing was changed."
+        message += " Name one by all of its words or by its id."
     nearest = tuple(dict.fromkeys(facts[i].text for i in shown))
     outcome = replace(ask.outcome("not_found", message), nearest=nearest)
-    return Step(outcome, unsaid=unsaid)
+    return Step(outcome, unsaid=not match.in_doubt)
 
 
 # --- what a step is told as ---------------------------------------------------------------
@@ -328,9 +325,7 @@ def shown(ask: Ask, outcome: Outcome) -> Outcome:
     """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
     if outcome.outcome == "denied":
         return safe_outcome(outcome)
-    redacted = f"Taken out before storing: {', '.join(ask.redacted)}." if ask.redacted else ""
-    code = code_told("en", ask.write.op, outcome)
-    return safe_outcome(also(outcome, f"{redacted} {code}".strip()))
+    return safe_outcome(also(outcome, " ".join(stored_told("en", ask.write.op, outcome))))
 
 
 def safe_outcome(outcome: Outcome) -> Outcome:
@@ -351,11 +346,11 @@ def in_name(write: MemoryWrite) -> MemoryWrite:
 
 def was_forgotten(write: MemoryWrite, paths: VaultPaths) -> bool:
     """Tell whether the person had a fact forgotten after it was said."""
-    said = moment(write.said_on)
+    said = seconds_of(write.said_on)
     return any(
         line.outcome == "written"
         and not (line.undoes or line.undone_by)
-        and said <= line.moment
+        and said <= seconds_of(line.time)
         and any(repeats(write.text, one) for one in (line.before, *line.before.split(brain.JOINT)))
         for line in newest_first(paths, (write.agent,), ("forget",), '"op": "forget"')
     )
@@ -463,15 +458,15 @@ def check_undoable(line: AuditLine) -> None:
     """Raise Conflict for a line that cannot be undone, whatever brain and archive say."""
     why = ""
     if line.op not in UNDOABLE:
-        why = f"{line.id} is “{line.op}”: only changes of facts can be undone."
+        why = f"{line.id} is “{line.op}”: only changes to facts and new notes can be undone."
     elif line.outcome != "written":
-        why = f"There is nothing to undo: {line.id} came to “{line.outcome}”."
+        why = f"There is nothing to undo: the outcome of {line.id} was “{line.outcome}”."
     elif line.erased:
-        why = f"The words of {line.id} were erased, so that it cannot be undone."
+        why = f"The text of {line.id} was erased, so it cannot be undone."
     elif line.undone_by:
-        why = f"{line.id} is undone already, by {line.undone_by}."
+        why = f"{line.id} was already undone, by {line.undone_by}."
     elif any(not (move.whole or move.came) for move in line.moves):
-        why = f"What is masked in {quoted(line.before)} is kept nowhere: it cannot come back."
+        why = f"{quoted(line.before)} held a secret, which is never stored: it cannot be restored."
     if why:
         raise Conflict(why)
 
@@ -484,12 +479,12 @@ def take_back(line: AuditLine, text: str, archive: str, ask: Ask) -> Step:
     standing = [one.text for each in left for one in parse_brain(each).all() if not one.until]
     for move in back:
         if not move.fact.until and any(same_fact(one, move.fact.text) for one in standing):
-            raise Conflict(f"{quoted(move.fact.text)} is in the memory again already.")
+            raise Conflict(f"{quoted(move.fact.text)} is already back in memory.")
     gone = [one.fact for one in out if not one.archive] or [one.fact for one in out if not back]
     returned, moves = [one.fact for one in back], (*out, *back)
     path = ask.archive if moves and all(one.archive for one in moves) else ask.path
-    message = f"{quoted(texts_of(gone))} is taken out of {path}." if gone else ""
-    message += f" {quoted(texts_of(returned))} is back (in {path})." if returned else ""
+    message = f"Removed {quoted(texts_of(gone))} from {path}." if gone else ""
+    message += f" Restored {quoted(texts_of(returned))} in {path}." if returned else ""
     outcome = ask.outcome("written", message.strip(), *[*returned, *gone][:1])
     return Step(replace(outcome, path=path, before=texts_of(gone)), moves)
 
@@ -503,11 +498,11 @@ def _leaves(move: Move, text: str, archive: str) -> Move | None:
     for in_archive in (move.archive, not move.archive):
         if placed := brain.find_fact(archive if in_archive else text, fact):
             if placed.tree_end != placed.end and "\n" not in move.line:
-                raise Conflict(f"Other lines stand under {quoted(fact.text)} now; move them first.")
+                raise Conflict(f"Other lines are now under {quoted(fact.text)}; move them first.")
             return replace(move, came=False, archive=in_archive)
     if move.archive:
         return None
     every = (*parse_brain(text).all(), *parse_brain(archive).all())
     now = next((one for one in every if fact.block and one.block == fact.block), None)
-    since = f"is {quoted(now.text)} now" if now else "is not in the memory any more"
-    raise Conflict(f"{quoted(fact.text)} (^{fact.block}) {since}: somebody changed it since.")
+    since = f"is {quoted(now.text)} now" if now else "is no longer in memory"
+    raise Conflict(f"{quoted(fact.text)} (^{fact.block}) {since}: somebody has changed it.")

@@ -74,10 +74,6 @@ _JOINT = re.compile(_SAID["joint"])
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?(?!\w)|[^\W\d]+")
 _COUNTRY = re.compile(_SAID["country"])
 """Who lives in a country may be said to live in a town of it next."""
-_MOST_VALUE = 4
-"""Words of a value; more say something else besides."""
-_BIRTHDAYS = 2
-"""A son who is older by more is another son."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +110,18 @@ def _excludes(one: _Reading, other: _Reading) -> bool:
     if one.denied or other.denied:
         return same and one.denied != other.denied and one.numbers == other.numbers
     return (same and _counted_anew(one, other)) or any(
-        slot == name and mutual(whose, owner) and _differ(slot, whose, value, before)
+        slot == name and mutual(whose, owner) and _differ(slot, value, before)
         for slot, whose, value in one.slots
         for name, owner, before in other.slots
     )
 
 
-def _differ(
-    slot: str, whose: Sequence[Word], value: Sequence[Word], before: Sequence[Word]
-) -> bool:
+def _differ(slot: str, value: Sequence[Word], before: Sequence[Word]) -> bool:
     """Tell whether two values of one slot exclude each other."""
     words, others = ([one for one in each if one.folded.isalpha()] for each in (value, before))
     shared = any(alike(one, other) for one in value for other in before)
     if shared and (not mutual(words, others) or mutual(value, before)):
         return False
-    if slot == "age":
-        years = int(value[0].folded) - int(before[0].folded)
-        return 0 < years <= _BIRTHDAYS or (not whose and years > 0)
     if slot == "home":
         lands = [bool(_COUNTRY.match(one[0].folded)) for one in (value, before)]
         return lands[0] == lands[1]
@@ -165,7 +156,7 @@ def _slots(text: str, folded: str) -> Iterator[tuple[str, tuple[Word, ...], tupl
     for name, about, value in found:
         is_named = value.strip()[:1].isupper() or name in ("slot", *_ANY_VALUE)
         words = tuple(one for one in content(value) if one.folded[0].isalnum())
-        if is_named and 0 < len(words) <= _MOST_VALUE and not _JOINT.search(value):
+        if is_named and words and not _JOINT.search(value):
             yield name, content(_CHANGED.sub(" ", fold_word(about))), words
 
 
@@ -325,7 +316,7 @@ def score(old: str, new: str) -> float:
 
 SAID = "said"
 """Stands before the day that a fact is from, which could be taken for a part of it."""
-OUTDATED = "a newer fact says otherwise"
+OUTDATED = "a newer fact contradicts it"
 """Why a fact is not told."""
 MOST = 100
 """Facts that are compared with each other."""
@@ -335,12 +326,12 @@ _FACT_TOLD = re.compile(rf"(?m)^[ \t]*[-*+] (.+) \({SAID} (\d{{4}}-\d\d-\d\d)\)$
 
 def with_days(text: str) -> str:
     """Return a brain's text with the day that each fact is from in the place of its provenance."""
-    return PROVENANCE.sub(_days, text)
 
+    def days(match: re.Match[str]) -> str:
+        parts = [(SAID, match["date"]), ("until", match["until"])]
+        return f"({', '.join(f'{word} {day}' for word, day in parts if day)})"
 
-def _days(match: re.Match[str]) -> str:
-    parts = [(SAID, match["date"]), ("until", match["until"])]
-    return f"({', '.join(f'{word} {day}' for word, day in parts if day)})"
+    return PROVENANCE.sub(days, text)
 
 
 def told(fact: Fact) -> str:

@@ -16,12 +16,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 from vaultmind import errors
 from vaultmind.language.words import content
-from vaultmind.memory import audit, brain, changes, rights
+from vaultmind.memory import audit, brain, changes, notes, rights
 from vaultmind.memory.audit import AuditLine, refs_of
 from vaultmind.memory.changes import Ask, Step, Witness, also, named, quoted, readable
 from vaultmind.memory.forget.erasing import ERASABLES, Erasable, Erasing
@@ -29,20 +29,20 @@ from vaultmind.memory.forget.hiding import Hiding, Ref, Said, hidden_words
 from vaultmind.memory.match import is_specific, mentions
 from vaultmind.memory.rights import Authority, Decision, inferred, only_person
 from vaultmind.memory.suggestions import Queue
+from vaultmind.memory.wording import stored_told
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, mask
 from vaultmind.types import Caller, Fact, MemoryWrite, MessageRef, Outcome
-from vaultmind.vault.files import Change, FileStat, FileText, VaultReader
-from vaultmind.vault.oneline import one_line, short
+from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, digest
+from vaultmind.vault.oneline import one_line, safe, short
 from vaultmind.vault.paths import VaultPaths, agent_name
+from vaultmind.vault.properties import set_property
 from vaultmind.vault.writer import VaultWriter
 
-TRIES = 25
-"""How often a write starts anew because someone else's edit came first."""
 LABEL_WORDS = 3
 """A secret with so few words of content beside it is a secret with its label: no fact."""
-GUESSED = "it was read out of a conversation, and nothing is forgotten by guess"
+GUESSED = "it was inferred from a conversation, and nothing is forgotten on a guess"
 MOST_DROPS, MOST_CHARS = 20, 200
 """Facts of one session that were not kept and are told, a line each, and characters of one."""
 FORGOTTEN = "forgotten"
@@ -50,15 +50,15 @@ UNTOLD = frozenset({"secret", "private", "asked not to keep", FORGOTTEN})
 """Reasons for which the words of a fact stand nowhere, not even in the audit."""
 _WAITS = {
     "new": "not written yet: {reason}. It waits for the person's approval in {path}.",
-    "waiting": "not written yet: {reason}. It waits already, in {path}.",
-    "full": "not written: so many suggestions of conversations wait already ({path}).",
-    "rejected": "not written: the person has rejected this before ({path}).",
+    "waiting": "not written yet: {reason}. It is already waiting in {path}.",
+    "full": "not written: too many suggestions from conversations are waiting already ({path}).",
+    "rejected": "not written: the person has already rejected this ({path}).",
 }
 WAITING = ("new", "waiting")
 """What of these comes to a suggestion."""
 _ONLY_A_SECRET = (
-    "Only a secret ({kinds}) was given. Nothing was stored: secrets are never kept, and without it"
-    " nothing is left. Say what it is for, or where it is."
+    "This is nothing but a secret ({kinds}). Nothing was stored: secrets never are."
+    " Say what it is for, or where it is kept."
 )
 
 Dropped = tuple[str, str, tuple[str, ...]]
@@ -83,6 +83,8 @@ class GateSettings:
     """The kinds of record that an erasure reaches."""
     state_dir: Path | None = None
     """The folder of index and log: an erasure cleans and searches it, too."""
+    notes: str = ""
+    """The folder of the vault in which agents may save new notes; empty for none."""
 
 
 class Gate:
@@ -100,19 +102,17 @@ class Gate:
         self.paths, self.settings, self._indexer = paths, settings, indexer
         self._authority, self.clock = authority, clock
         self._writer = VaultWriter(paths)
-        self.sweep, self.keeps_records = self._writer.sweep, authority.keeps_records
+        self.sweep = partial(self._writer.sweep, settings.notes)
+        self.keeps_records = authority.keeps_records
         self.reader = VaultReader(paths, max_bytes=0)
         self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
-        self.hiding = Hiding(self.audit, kinds)
+        self.hiding = Hiding(self.audit, kinds, self.reader, settings.rng)
         self.queue = Queue(self)
         """What waits for the person."""
+        self.erasing = Erasing(self)
+        """Previews and does erasures: the person's alone."""
         self._noticed: dict[str, FileStat | None] = {}
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-
-    @cached_property
-    def erasing(self) -> Erasing:
-        """Return what previews and does erasures: the person's alone."""
-        return Erasing(self)
 
     # --- facts ---------------------------------------------------------------------------
 
@@ -153,11 +153,15 @@ class Gate:
             step = self._planned(text, archive, ask)
             if ask.write.op == "forget":
                 if step.unsaid and not inferred(ask.write):
-                    step = self._unsaid(text, ask, step)
+                    step = self._unsaid(ask, step)
                 elif step.written:
                     step = replace(step, hidden=self._saying(ask.write, step.gone))
                 if step.written:
                     ask.log()
+                words = step.outcome.fact or ask.write.text
+                if any(mentions(own, words) for _, own in brain.own_paragraphs(text)):
+                    told = f"Your own text in {ask.path} mentions it; edit it there."
+                    step = replace(step, outcome=also(step.outcome, told))
                 return step
             if step.written and ask.witness:
                 ask.log()
@@ -209,11 +213,10 @@ class Gate:
                 failed = self._line(line, ask.write, step)
                 self.audit.write(replace(failed, outcome="unchanged", reason=why, hidden=()))
             raise
-        outcome = also(step.outcome, hidden_words(hid, "did" if step.unsaid else "said it"))
+        outcome = also(step.outcome, hidden_words(hid, "Hid" if step.unsaid else "Also hid"))
         outcome = replace(outcome, hidden_messages=sum("/" not in one.session for one in hid))
         if number := len(self.hiding.show(step.shown)):
-            verb = "is" if number == 1 else "are"
-            outcome = also(outcome, f"{counted(number, 'message')} {verb} shown again.")
+            outcome = also(outcome, f"{counted(number, 'message')} can be recalled again.")
         return replace(step, outcome=outcome)
 
     def _ask(self, write: MemoryWrite, witness: Witness | None = None) -> Ask:
@@ -238,7 +241,7 @@ class Gate:
         label = 0 if set(marks) <= {"private passage", "own pattern"} else LABEL_WORDS
         if ask.write.op != "forget" and marks and len(rest) <= label:
             kinds = ", ".join(ask.redacted or dict.fromkeys(marks))
-            denied = Decision("deny", "nothing was left but a secret")
+            denied = Decision("deny", "it is nothing but a secret")
             return nothing.held(denied, message=_ONLY_A_SECRET.format(kinds=kinds))
         return None
 
@@ -371,6 +374,8 @@ class Gate:
     def _undone(self, line: AuditLine, caller: Caller) -> Outcome:
         """Turn a change round. Raises Conflict."""
         changes.check_undoable(line)
+        if line.op == audit.NOTE:
+            return self._unsaved(line, caller)
         others = audit.newest_first(self.paths, self.paths.agent_names(), holding='"hidden"')
         kept = {
             name
@@ -404,10 +409,8 @@ class Gate:
         decision = self._authority.decide(caller, agent, "forget", "brain")
         if decision.verdict != "allow" and not asked:
             raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was hidden.")
-        refs = tuple(refs)
-        hidden = self.hiding.hide(refs)
-        if hidden:
-            names, reason = tuple(map(audit.ref_text, refs)), counted(len(refs), "message")
+        if hidden := self.hiding.hide(refs):
+            names, reason = tuple(map(audit.ref_text, hidden)), counted(len(hidden), "message")
             self.audit.note(caller, agent, "hide", "written", reason=reason, hidden=names)
         return len(hidden)
 
@@ -415,14 +418,14 @@ class Gate:
         """Return what said forgotten facts; an agent reaches its own records alone."""
 
         def edit(relative: str, change: Change) -> None:
-            if self._stored(relative, change, write.caller, "parts are named, to be hidden"):
+            if self._stored(relative, change, write.caller, "block ids for parts that are hidden"):
                 self._indexer.refresh([relative])
 
         found = self.hiding.said(write.agent, gone, edit)
         person = write.caller.kind == "person"
         return tuple(one for one in found if person or one.agent == write.agent)
 
-    def _unsaid(self, text: str, ask: Ask, step: Step) -> Step:
+    def _unsaid(self, ask: Ask, step: Step) -> Step:
         """Hide the messages that say what no fact says, or tell what to do about it."""
         words = [one for one in dict.fromkeys(ask.words) if is_specific(one)]
         judged = self._judged(ask.write, step)
@@ -433,11 +436,9 @@ class Gate:
         hides, outcome = self.hiding.new(said), step.outcome
         if hides:
             outcome = replace(outcome, outcome="written", path="", nearest=())
-            outcome = replace(outcome, message="No fact said it;")
+            outcome = replace(outcome, message="No fact says it.")
         elif not words:
             outcome = also(outcome, "To hide messages about it, give a longer quote.")
-        if any(mentions(paragraph, ask.write.text) for _, paragraph in brain.own_paragraphs(text)):
-            outcome = also(outcome, f"It stands in {ask.path} as your own text; edit it there.")
         return replace(step, outcome=outcome, hidden=hides)
 
     # --- what a person edits ----------------------------------------------------------------
@@ -488,20 +489,18 @@ class Gate:
         self._writer.append(relative, text)
         self._indexer.mark([relative])
 
-    def remove(self, relative: str, caller: Caller, reason: str) -> bool:
-        """Remove a record; tell whether it was there. Raises PathRefused, WriteFailed."""
+    def remove(self, relative: str, caller: Caller, reason: str) -> None:
+        """Remove a record, if it is there. Raises PathRefused, WriteFailed."""
         self._check_record(relative, caller)
-        if not self.reader.exists(relative):
-            return False
-        self._writer.remove(relative)
-        self._indexer.mark([relative])
-        self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
-        return True
+        if self.reader.exists(relative):
+            self._writer.remove(relative)
+            self._indexer.mark([relative])
+            self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
 
     def edit(self, relative: str, change: Change) -> FileText | None:
         """Change a file that a person writes in, too. Raises BrokenMemory for a damaged one."""
         try:
-            return self._writer.edit(relative, change, TRIES)
+            return self._writer.edit(relative, change)
         except errors.UnreadableNote as error:
             told = f"Not written: {relative} is damaged: {error.reason}. {brain.WRITING_WAITS}"
             raise errors.BrokenMemory(told, hint=brain.MEND) from error
@@ -515,7 +514,7 @@ class Gate:
         self, relative: str, change: Change, caller: Caller, reason: str
     ) -> FileText | None:
         """Change a record, and tell the audit where it was changed."""
-        written = self._writer.edit(relative, change, TRIES)
+        written = self._writer.edit(relative, change)
         if written is not None:
             self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
         return written
@@ -528,7 +527,49 @@ class Gate:
         if caller is None or caller.kind == "person":
             return
         if agent != caller.agent or relative == self.paths.identity(agent):
-            raise errors.PathRefused(relative, f"{caller.agent} may write its own records only")
+            raise errors.PathRefused(relative, f"{caller.agent} may only write its own records")
+
+    def save_note(self, title: str, text: str, agent: str, caller: Caller, said: str) -> Outcome:
+        """Save an answer as a new note, where the person allowed it. No note is ever changed.
+
+        `said`: in which session, if known. Raises NotAllowed, BadArgument, PathRefused and
+        WriteFailed; WriteConflict for a taken name.
+        """
+        decision = self._authority.decide(caller, agent, "remember", rights.BRAIN)
+        if decision.verdict != "allow":
+            raise errors.NotAllowed(f"Not allowed: {decision.reason}. Nothing was written.")
+        path = notes.note_path(mask(title).text, self.settings.notes, self.paths)
+        link = self.paths.link(MessageRef(agent, said, "")) if said else ""
+        day, masked = self.clock().date().isoformat(), mask(f"{safe(text).strip()}\n")
+        note, kinds = masked.text, masked.kinds
+        about = {"created": day, "agent": agent, "session": f"[[{link}]]" if link else None}
+        for name, value in about.items():
+            note = set_property(note, name, value)
+
+        def change(file: FileText | None) -> str:
+            notes.check_new(path, self.paths)
+            return note
+
+        told = {"after": path, "evidence": link, "sha": digest(note.encode())}
+        line = self.audit.line(caller, agent, audit.NOTE, "written", **told)
+        self.audit.write(line)
+        try:
+            self._writer.edit(path, change, self.settings.notes)
+        except errors.VaultMindError as error:
+            self.audit.write(replace(line, outcome="unchanged", reason=mask(error.message).text))
+            raise
+        outcome = Outcome("written", agent, path=path, redacted=kinds)
+        self._index(agent, outcome)
+        return also(outcome, " ".join([f"Saved: {path}.", *stored_told("en", line.op, outcome)]))
+
+    def _unsaved(self, line: AuditLine, caller: Caller) -> Outcome:
+        """Remove a note that was saved, while it is as it was saved. Raises Conflict."""
+        path = line.after
+        if not self.reader.exists(path) or self.reader.read(path).sha != line.sha:
+            raise changes.Conflict(f"{path} was edited, moved or deleted since it was saved.")
+        self._writer.remove(path, self.settings.notes, line.sha)
+        self.audit.note(caller, line.agent, audit.NOTE, "written", before=path, undoes=line.id)
+        return Outcome("written", line.agent, path=path, message=f"{path} is deleted.")
 
     def text(self, path: str) -> str:
         """Return a file's text; empty where there is none that can be read."""
@@ -539,7 +580,7 @@ class Gate:
     def _index(self, agent: str, outcome: Outcome) -> None:
         """Bring the index up to date; the fact is on disk, so that a failure is only said."""
         if outcome.outcome == "written":
-            files = [self.paths.brain(agent), self.paths.archive(agent)]
+            files = [*{outcome.path, self.paths.brain(agent), self.paths.archive(agent)}]
             try:
                 self._indexer.refresh(files)
             except errors.VaultMindError as error:

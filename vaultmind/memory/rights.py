@@ -1,7 +1,8 @@
 """What agents may do to themselves and to each other, and who said so.
 
-Levels: 0 read only, 1 suggest, 2 auto (default), 3 full. They bind agents, never the person. An
-agent's identity.md asks, in its front matter:
+Levels: 0 read only, 1 suggest, 2 auto (default), 3 full, which so far permits what 2 does: memory
+is reorganised by no agent. They bind agents, never the person. An agent's identity.md asks, in its
+front matter:
 
     autonomy: 2
     permissions:
@@ -83,10 +84,6 @@ class Rights:
         level, hidden = min(self.level, other.level), self.hidden_from | other.hidden_from
         return Rights(level, self.write & other.write, hidden)
 
-    def lets_read(self, agent: str, owner: str) -> bool:
-        """Tell whether an agent may read the memory of the owner of these rights."""
-        return agent == owner or not self.hidden_from & {agent, EVERYBODY}
-
 
 LEAST = Rights(READ_ONLY, hidden_from=frozenset({EVERYBODY}))
 """What an identity gives that is not understood."""
@@ -99,8 +96,6 @@ class Identity:
     rights: Rights
     language: str = ""
     """`en`, `pl`, `ru`, another code, or empty when it says nothing."""
-    text: str = ""
-    """The persona: the file without its front matter."""
     faults: tuple[str, ...] = ()
     teaches: bool = False
     """False for a file that is missing or broken: it lowers rights only while it is."""
@@ -115,7 +110,7 @@ def touches(write: MemoryWrite) -> str:
     """Return why an agent's write is sensitive, and waits for a cautious person; else empty."""
     asked = write.caller.kind == "person" or write.op == "forget"
     kinds = () if asked else sorted(sensitive(write.text))
-    return f"it touches {', '.join(kinds)}, which waits for the person" if kinds else ""
+    return f"it is about {', '.join(kinds)}, which needs the person's approval" if kinds else ""
 
 
 # --- what an identity says ----------------------------------------------------------------
@@ -125,16 +120,16 @@ def parse_identity(agent: str, text: str, default_level: int = AUTO) -> Identity
     """Return what an identity.md says; never raises. What is not understood is the least right."""
     found = front_matter(text)
     if found is None and not text.startswith("---"):
-        return Identity(Rights(default_level), text=text, teaches=bool(text))
-    fault = found.fault if found else "its front matter is not readable"
-    if found is None or fault:
-        return Identity(LEAST, text=text[found.body_start if found else 0 :], faults=(fault,))
+        return Identity(Rights(default_level), teaches=bool(text))
+    if found is None or found.fault:
+        fault = found.fault if found else "its front matter is not readable"
+        return Identity(LEAST, faults=(fault,))
     language = re.match(r"[a-z]{2,3}(?![a-z])", _word(found.properties.get("language") or ""))
-    code, body = language.group() if language else "", text[found.body_start :]
+    code = language.group() if language else ""
     try:
-        return Identity(_asked(agent, found.properties, default_level), code, body, teaches=True)
+        return Identity(_asked(agent, found.properties, default_level), code, teaches=True)
     except ValueError as error:
-        return Identity(LEAST, code, body, faults=(str(error),))
+        return Identity(LEAST, code, faults=(str(error),))
 
 
 def _asked(owner: str, properties: Mapping[str, Any], default_level: int) -> Rights:
@@ -157,7 +152,7 @@ def _asked(owner: str, properties: Mapping[str, Any], default_level: int) -> Rig
             raise ValueError(f"permissions: write: {who}: {scope!r} is not {allowed}")
         found |= {(who, each) for each in known if who != owner}
     if odd := [one for one in hidden | {who for who, _ in found} if not _NAME.fullmatch(one)]:
-        raise ValueError(f"permissions: {odd[0]!r} is no agent")
+        raise ValueError(f"permissions: {odd[0]!r} is not an agent")
     return Rights(int(level), frozenset(found), frozenset(hidden))
 
 
@@ -262,7 +257,7 @@ class Authority:
         except FileNotFoundError:
             return {}, ""
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            said = f"{self._file} cannot be read ({error}): no raised right is in force"
+            said = f"{self._file} cannot be read ({error}): no raised rights are in force"
             return {}, f"{said}, and agents may only suggest"
 
     def waiting(self, agent: str) -> tuple[str, ...]:
@@ -293,7 +288,7 @@ class Authority:
             raise error
         only_person(caller, "allow anything")
         if asked.faults:
-            raise BadArgument("identity", "; ".join(asked.faults), "a sound front matter")
+            raise BadArgument("identity", "; ".join(asked.faults), "valid front matter")
         self._save(agent, asked.rights)
         return asked.rights
 
@@ -315,8 +310,8 @@ class Authority:
         if caller.kind == "person":
             return Decision("allow", "the person's own command")
         theirs, own = self.rights(target), self.rights(caller.agent)
-        if not theirs.lets_read(caller.agent, target):
-            return Decision("deny", f"{target} keeps its memory from {caller.agent}")
+        if not self.lets_read(caller, target):
+            return Decision("deny", f"{target} hides its memory from {caller.agent}")
         level, agent = min((theirs.level, target), (own.level, caller.agent), key=lambda it: it[0])
         if level <= READ_ONLY:
             faults = self.identity(agent).faults  # half-typed: less until they are mended
@@ -337,7 +332,7 @@ class Authority:
         if caller.kind == "person" or caller.agent == owner:
             return True
         try:
-            return self.rights(owner).lets_read(caller.agent, owner)
+            return not self.rights(owner).hidden_from & {caller.agent, EVERYBODY}
         except VaultMindError:
             return False
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind import tokens
 from vaultmind.episodes.causal import Used, changed_files, used
-from vaultmind.episodes.types import TASK, Episode, Event, seconds_of
+from vaultmind.episodes.types import TASK, Episode, Event
 from vaultmind.errors import VaultMindError
 from vaultmind.planner.candidates import Candidate
 from vaultmind.planner.task import alike, earlier_task
@@ -24,6 +24,7 @@ from vaultmind.planner.types import EarlierWork, Understood
 from vaultmind.plural import counted
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
+from vaultmind.times import seconds_of
 from vaultmind.types import Caller
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
@@ -182,7 +183,7 @@ class Earlier:
                 yield EarlierWork(name, day, one.outcome, near[name], changed, text)
 
 
-def day_of(seconds: int) -> str:
+def day_of(seconds: float) -> str:
     """Return the day of a time, where this machine is."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().date().isoformat()
 

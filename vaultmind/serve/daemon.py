@@ -21,7 +21,8 @@ import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -36,6 +37,7 @@ from vaultmind.client import wire
 from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import BadArgument, VaultLocked, VaultMindError
+from vaultmind.polling import quietly
 from vaultmind.ports import Report
 from vaultmind.serve.call import Call, problem, readable
 from vaultmind.serve.lines import Lines, run_in_thread
@@ -102,7 +104,7 @@ class Daemon:
             self._receive, sock=self._listener, limit=wire.MAX_LINE_BYTES
         )
         loading = asyncio.create_task(self._load())
-        heart = asyncio.create_task(self._beat())
+        heart = asyncio.create_task(self._beat(loading))
         await self._stopping.wait()
         heart.cancel()
         await self._leave(loading)
@@ -183,12 +185,14 @@ class Daemon:
             if op == "daemon_stop":
                 self.stop()
             return self._status()
-        app = await asyncio.shield(asyncio.wrap_future(self._opened))
-        from vaultmind.serve.op import run_operation
 
         async def tell(step: Progress) -> None:
-            progress = {"done": step.done, "total": step.total, "what": step.what}
-            await lines.send({"id": request.get("id"), "progress": progress})
+            await lines.send({"id": request.get("id"), "progress": asdict(step)})
+
+        if not self._opened.done():
+            await tell(Progress(0, 0, "opening the vault"))
+        app = await asyncio.shield(asyncio.wrap_future(self._opened))
+        from vaultmind.serve.op import run_operation
 
         def work(report: Report) -> dict[str, Any]:
             return run_operation(app, Call(caller, report), op, request.get("args", {}))
@@ -228,9 +232,7 @@ class Daemon:
             asyncio.get_running_loop().call_later(FAILED_LINGER_SECONDS, self.stop)
             return
         self._opened.set_result(app)
-        from vaultmind.serve.ops.hooks import catch_up_hooks
-
-        for work in (app.start, app.sessions.end_idle, partial(catch_up_hooks, app)):
+        for work in (app.start, app.sessions.end_idle):
             if self._stopping.is_set():
                 return
             try:
@@ -256,12 +258,15 @@ class Daemon:
         except OSError as error:
             log.error("no HTTP on port %d: %s", self._config.daemon.http_port, error.strerror)
 
-    async def _beat(self) -> None:
-        """Stop when nobody needs this daemon, or nobody can reach it."""
+    async def _beat(self, loading: asyncio.Task[None]) -> None:
+        """Take up what hooks left; stop when nobody needs this daemon, or nobody can reach it."""
         idle_seconds = self._config.daemon.idle_exit_minutes * 60
         while True:
             await asyncio.sleep(min(HEARTBEAT_SECONDS, idle_seconds / 4))
-            self._is_lost()
+            if not self._is_lost() and loading.done() and not self._opened.exception():
+                from vaultmind.serve.ops.hooks import catch_up_hooks
+
+                await asyncio.to_thread(quietly, partial(catch_up_hooks, self._opened.result()))
             alone = self._clients == 0 and not self._config.daemon.http
             if alone and time.monotonic() - self._alone_since >= idle_seconds:
                 log.info("no client for %.1f minutes", idle_seconds / 60)
@@ -372,11 +377,10 @@ def _own(config: Config, lock: VaultLock) -> None:
 
 
 def _answers(state_dir: Path) -> bool:
-    try:
+    with suppress(OSError, ValueError):
         wire.dial(os.fspath(state_dir)).close()
-    except (OSError, ValueError):
-        return False
-    return True
+        return True
+    return False
 
 
 def _write_log(state_dir: Path) -> None:
@@ -392,10 +396,9 @@ def _write_log(state_dir: Path) -> None:
 
 def _inode(path: Path) -> int:
     """Return what tells one file at a path from the next; 0 when there is none."""
-    try:
+    with suppress(OSError):
         return path.stat().st_ino
-    except OSError:
-        return 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -68,14 +68,14 @@ class Leaves:
     title: str = ""
 
 
-def leaves_of(shelf: Shelf, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
+def leaves_of(shelf: Shelf, hides: Hides, agent: str, session: str, now: datetime) -> Leaves:
     """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-    session = files.session_of(path)
     transcript = shelf.read(agent, session)
     told = [one for one, _ in shelf.recallable(agent, session, hides)]
     language, prefix = language_of(told), session.replace("_", "-")
     body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
     said, where = last_time(transcript, now), where_of(transcript.meta)
+    path = shelf.reader.paths.session(agent, session)
     return Leaves(path, said, mask(body).text, where, language, title_of(told))
 
 

@@ -262,7 +262,7 @@ class _Draft:
         ]
         own = self.view.session if self.view else request.session
         if own and own in SESSION_ID.findall(told):
-            self.drop("active context", "it is of this conversation")
+            self.drop("active context", "it is about this conversation")
             last = ""
         return f"{plain_text(last)}\n\n{others_text(seen)}".strip()
 
@@ -345,7 +345,7 @@ class _Draft:
                 room = max(MIN_FOLD_TOKENS, self.window_room)
                 self.view = self.by.talks.fold(self.view, room)
             except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
-                self.notes.append(f"The summary could not be brought up to date: {error}")
+                self.notes.append(f"The summary could not be updated: {error}")
         view, title, rolling = self.view, self.words["summary"], self.view.rolling
         there = {one.key for one in self.window} | self._recalled()
         blocks = {one.block for one in self.before if key_of(one) in there} - {""}
@@ -367,7 +367,7 @@ class _Draft:
             return
         reason = "" if recall.enabled else "switched off"
         if view and len(view.messages) >= BEGUN and covered >= self.config.context.recall_gate:
-            reason = f"the conversation itself holds {covered:.0%} of it"
+            reason = f"the conversation itself covers {covered:.0%} of it"
         request = SearchRequest(
             self.query,
             limit=max(DEPTH, 4 * recall.top_k),
@@ -399,7 +399,7 @@ class _Draft:
                 near.append(replace(piece, at=len(near), why=f"{one.strength:.2f}"))
         self._add_pieces("associations", near, None)
         if not near:
-            reason = f"nothing is tied to what was found as strongly as {gate:.2f}"
+            reason = f"nothing is related to the hits strongly enough ({gate:.2f})"
             self.drop("associations", reason)
 
     def _add_pieces(
@@ -457,7 +457,7 @@ class _Draft:
         keys = [one.key for one in kept if one.key]
         why = counted(len(keys), "message") if keys else ""
         if older := kept[0].at if kept else len(self.before):
-            self.drop(counted(older, "older message"), "only the newest stay whole")
+            self.drop(counted(older, "older message"), "only the newest are kept in full")
         keys += self.asked.keys if self.whole else ()
         path = (self.view.path,) if self.view else ()
         self.add(Part("window", text, count(text), path, tuple(keys), why))
@@ -488,7 +488,7 @@ class _Draft:
     def finished(self) -> BuiltContext:
         """Return the context."""
         shown = tuple(self.parts[name] for name in parts.PART_NAMES if name in self.parts)
-        cost = count(parts.joined(part.text for part in shown))
+        cost = count(parts.BETWEEN.join(part.text for part in shown))
         return BuiltContext(
             agent=self.request.agent,
             session=self.view.session if self.view else "",

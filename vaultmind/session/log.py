@@ -230,14 +230,13 @@ class SessionLog(files.Shelf):
         Only a wish that is beyond doubt counts here.
         """
         own = [one.text.strip() for one in said if one.role == "user" and not one.asked]
-        asks = (one for one in intents_of(own) if one.intent == "skip")
-        if any(one.confidence >= BEYOND_DOUBT for one in asks):
+        if any(one.intent == "skip" and one.confidence >= BEYOND_DOUBT for one in intents_of(own)):
             self._asked.add((agent, session))
         if (agent, session) in self._asked:
             there = self.messages(agent, session)
             gone = (there[at] for at in unkept(there, least=BEYOND_DOUBT))
-            for ref in refs_of(agent, session, gone):
-                self.gate.hide(agent, (ref,), Caller("agent", agent), asked=True)
+            refs = refs_of(agent, session, gone)
+            self.gate.hide(agent, refs, Caller("agent", agent), asked=True)
 
     def ask(
         self, write: MemoryWrite, words: str = "", id: str = "", said: MessageRef | None = None
@@ -316,7 +315,7 @@ class SessionLog(files.Shelf):
         path, active = self._paths.session(agent, session), self._paths.active_context(agent)
         with self._locks[agent]:
             now = self.clock()
-            leaves = leaves_of(self, self.gate.hiding.hides, agent, path, now)
+            leaves = leaves_of(self, self.gate.hiding.hides, agent, session, now)
             if leaves.body:
                 why = "what a session leaves for the next"
                 try:
@@ -353,7 +352,7 @@ class SessionLog(files.Shelf):
         agent = agent_name(agent)
         if not self.keeps(agent):
             raise errors.NotAllowed(
-                f"Nothing was written down: {agent} may only read (autonomy 0 in its identity.md)."
+                f"Nothing was recorded: {agent} may only read (autonomy 0 in its identity.md)."
             )
         return agent
 
@@ -370,7 +369,7 @@ class SessionLog(files.Shelf):
         else:
             talk.session = next(self._running(agent, name), None)
             if talk.session and not self.file(agent, talk.session.id)[0].text.endswith(BLANK):
-                path, why = self._paths.session(agent, talk.session.id), "a torn session is mended"
+                path, why = self._paths.session(agent, talk.session.id), "a crash cut it off"
                 self.gate.save(path, _with_blank, talk.caller, why)
                 talk.session = next(self._running(agent, name), None)
             known = [one.id for one in heads if one.is_of(name)][0 if is_hosts(name) else -2 :]
@@ -436,7 +435,7 @@ class SessionLog(files.Shelf):
         head = written.render_header(replace(meta, device=self.gate.settings.device))
         path, why = self._paths.session(agent, session), "an import" if is_import else BEGINS
         if not self.gate.save(path, lambda file: None if file else head, talk.caller, why):
-            raise errors.WriteConflict(f"{path} came up a moment ago.", hint="Try again.")
+            raise errors.WriteConflict(f"{path} was created a moment ago.", hint="Try again.")
         return OpenSession(session, moment)
 
     def _flush(self, talk: Talk) -> None:

@@ -112,11 +112,6 @@ BETWEEN, BETWEEN_TOKENS = "\n\n", 3
 """What stands between two parts, and what that costs, with what rounded estimates miss."""
 
 
-def joined(texts: Iterable[str]) -> str:
-    """Return texts as they are shown one after the other."""
-    return BETWEEN.join(texts)
-
-
 def more_than(room: int, key: str) -> str:
     """Return why something is left out, and what to raise."""
     return f"more than {room:,} tokens (raise the budget or {key})"
@@ -126,7 +121,7 @@ def more_than(room: int, key: str) -> str:
 
 DAY_TOKENS = 10
 """What a line with a date costs at most."""
-SHOWN = "stands in the context already"
+SHOWN = "already in the context"
 _WORD = re.compile(r"[^\W_]+")
 
 

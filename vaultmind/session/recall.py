@@ -34,7 +34,7 @@ GIVEN_ON = 0.65
 itself, and less than would keep lasting memory from being asked (`context.recall_gate`)."""
 SIZES: dict[PartName, tuple[int, ...]] = {"memory": (50, 35, 20), "associations": (25, 14)}
 """Tokens of a piece, the longest that fits first."""
-WORK = "of work for another task: plans and searches tell of it"
+WORK = "about work on another task: plans and searches cover it"
 MOST_UNANSWERED = 3
 """Messages at the end that are taken for the question where none is named."""
 MOST_CHARACTERS = 300
@@ -140,7 +140,7 @@ class Recall:
         query, (setting, relevance) = request.query, least
         telling = len(telling_terms(query_terms(query, ("en",))))
         if not telling:
-            return Found(reason="nothing in it to look for" if query else "nothing was asked")
+            return Found(reason="it has no words to search for" if query else "nothing was asked")
         try:
             answer = self.search(replace(request, max_tokens=100_000, apart=True), caller)
             found = [*filterfalse(skips, self._answers(answer.hits, request, caller))]
@@ -153,7 +153,7 @@ class Recall:
         if not hits:
             return Found(reason=answer.message or "nothing was found")
         if best < relevance:
-            reason = f"the best match has {best:.2f}, less than {setting} lets in ({relevance:.2f})"
+            reason = f"the best match scores {best:.2f}, below {setting} ({relevance:.2f})"
             return Found((), best, reason)
         return Found(hits, best, least=relevance)
 

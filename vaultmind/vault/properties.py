@@ -133,8 +133,9 @@ _KEY = re.compile(r"[^\s:#\[\]{},&*!|>'\"%@`-](?:[^:#\r\n]*[^\s:#])?")
 _PLAIN = re.compile(
     r"(?!(?i:true|false|yes|no|on|off|y|n|null)\Z)"
     r"(?!.* {2})[^\W\d_](?:[\w ()./+@-]*[\w).])?"
+    r"|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:[+-]\d\d:\d\d)?)?"
 )
-"""What is text in YAML without quotes."""
+"""What stands without quotes: plain words, days and times."""
 _FOLLOWING = r"(?:(?:[ \t]*\r?\n)*(?:[ \t]+\S|-(?=\s|\Z))[^\n]*(?:\n|\Z))*"
 """Lines that belong to a property: indented ones and items of a list, blank ones between them."""
 

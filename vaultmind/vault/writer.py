@@ -41,6 +41,8 @@ from vaultmind.vault.files import (
 )
 from vaultmind.vault.paths import VaultPaths
 
+TRIES = 25
+"""How often a change starts anew because someone else's edit came first."""
 STALE_SECONDS = 60.0
 """Age of a temporary file whose writer is surely gone."""
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
@@ -54,19 +56,20 @@ class VaultWriter:
         self._reader = VaultReader(paths, max_bytes=0)
         self._locks: dict[str, threading.RLock] = {}
 
-    def edit(self, relative: str, change: Change, tries: int = 5) -> FileText | None:
+    def edit(self, relative: str, change: Change, folder: str = "") -> FileText | None:
         """Apply a change to a file and return it as written; None when `change` declined.
 
         A text equal to the file's is not written. The byte order mark is kept; newlines are
         the change's own (`files.newline_of`, `files.with_newlines`). `change` may be called
-        again, with newer text, up to `tries` times; it must not change anything itself.
+        again, with newer text, up to `TRIES` times; it must not change anything itself. `folder`:
+        where the file lies, if not in the memory folder.
 
         Raises PathRefused, UnreadableNote, WriteConflict (nothing written), WriteFailed (the
         old file is whole).
         """
-        path = self._paths.writable(relative)
+        path = self._paths.writable(relative, folder)
         with self._writing(relative):
-            for _ in range(tries - 1):
+            for _ in range(TRIES - 1):
                 with suppress(FileChanged):
                     return self._try(path, relative, change)
             return self._try(path, relative, change)
@@ -83,21 +86,26 @@ class VaultWriter:
             self._make_folder(path.parent, relative)
             append_file(path, raw)
 
-    def remove(self, relative: str) -> None:
-        """Remove a file. Raises PathRefused, WriteFailed."""
-        path = self._paths.writable(relative)
+    def remove(self, relative: str, folder: str = "", sha: str = "") -> None:
+        """Remove a file; with a hash, only what has it. Raises PathRefused, WriteFailed.
+
+        WriteConflict where it is something else by now: then it stays.
+        """
+        path = self._paths.writable(relative, folder)
         with self._writing(relative):
+            if sha and _hash_when_quiet(path) != sha:
+                raise FileChanged
             path.unlink()
             flush_folder(path.parent)
 
-    def sweep(self) -> None:
-        """Remove temporary files that killed processes left in the memory folder."""
+    def sweep(self, folder: str = "") -> None:
+        """Remove temporary files that killed processes left in the memory folder, or in another."""
         oldest = time.time() - STALE_SECONDS
-        folder = self._paths.root / self._paths.memory_dir
-        for left in folder.rglob(TEMP_PREFIX + "[0-9a-f]" * 16):
-            with suppress(OSError):
-                if left.lstat().st_mtime < oldest:
-                    left.unlink()
+        for one in filter(None, (self._paths.memory_dir, folder)):
+            for left in self._paths.absolute(one).rglob(TEMP_PREFIX + "[0-9a-f]" * 16):
+                with suppress(OSError):
+                    if left.lstat().st_mtime < oldest:
+                        left.unlink()
 
     def _try(self, path: Path, relative: str, change: Change) -> FileText | None:
         before = self._settled(path, relative)
@@ -255,11 +263,7 @@ def _temporary(path: Path, raw: bytes) -> Iterator[tuple[Path, os.stat_result]]:
     try:
         with os.fdopen(descriptor, "wb") as file:
             with suppress(FileNotFoundError):
-                old = path.lstat()
-                if old.st_uid != os.fstat(descriptor).st_uid:
-                    with suppress(PermissionError):
-                        os.fchown(descriptor, old.st_uid, old.st_gid)
-                os.fchmod(descriptor, old.st_mode & 0o7777)
+                os.fchmod(descriptor, path.lstat().st_mode & 0o7777)
             file.write(raw)
             file.flush()
             os.fsync(descriptor)

@@ -215,11 +215,6 @@ def without_values(text: str, path: str, wanted: Wanted) -> str:
     return "\n".join(lines)
 
 
-def without_all(text: str, path: str, wanted: Wanted) -> str:
-    """Return an empty text for one that says it: it is of no use in part."""
-    return "" if wanted.says(text) or any(map(wanted.says, text.splitlines())) else text
-
-
 _OWN = "agents/[^/]+/memory"
 _TEMP = re.escape(TEMP_PREFIX)
 ERASABLES: tuple[Erasable, ...] = (
@@ -231,8 +226,7 @@ ERASABLES: tuple[Erasable, ...] = (
     Erasable("facts", rf"{_OWN}/brain(_archive)?\.md", without_bullets, last=True),
 )
 OTHERS = (
-    Erasable("leftovers", rf"{_OWN}/(.*/)?{_TEMP}[^/]*", without_all),
-    Erasable("copies", rf"{_OWN}/.*(\.(md|txt)|\.damaged-.*)", without_sentences),
+    Erasable("copies", rf"{_OWN}/.*(\.(md|txt)|\.damaged-.*|{_TEMP}[^/]*)", without_sentences),
     Erasable("copies", rf"{_OWN}/(?!(.*/)?tombstones-).*\.jsonl", without_values),
 )
 """What no other kind claims: conflict copies of a sync, files that a person put there, and what
@@ -324,7 +318,7 @@ class Erasing:
                 left[fault] = Place("the index", why=fault)
             for place in self._left(wanted, seen, index):
                 left.setdefault(place.path, place)
-            done = "" if not left else ", not whole"
+            done = "" if not left else ", incomplete"
             for agent in self._paths.agent_names():
                 own = (taken for _, path, taken in items if self._paths.agent_of(path) == agent)
                 if places := sum(map(len, own)):
@@ -372,10 +366,10 @@ class Erasing:
         if self._in_state(wanted, yours):
             found.append(Place("the state folder", why=IN_STATE))
         counts = dict(Counter(one.why for one in found))
-        said = "Nothing in the memory says it."
+        said = "Nothing in memory mentions it."
         if found:
             files = counted(len({one.path for one in found}), "file")
-            said = f"To be erased in {files}: {_counts(counts)}. This cannot be undone."
+            said = f"To be erased from {files}: {_counts(counts)}. This cannot be undone."
         said += _own(yours)
         outcome: Outcome = "found" if found else "not_found"
         return wanted, items, Erased(outcome, counts, tuple(found), yours, seal, said)
@@ -434,17 +428,17 @@ class Erasing:
     def _left(self, wanted: Wanted, seen: Erased, index: IndexErasing) -> Iterator[Place]:
         """Yield what still says it, in the memory, the index and the state folder."""
         for _, path, taken in self._items(wanted):
-            yield Place(path, excerpt(taken[0][1], wanted), "the file still says it")
+            yield Place(path, excerpt(taken[0][1], wanted), "it is still in the file")
         stays = {place.path for place in seen.yours}
         for text in wanted.texts:
             for chunk in index.saying(text, CANDIDATES):
                 if chunk.path not in stays and wanted.says(chunk.text):
-                    yield Place(chunk.path, excerpt(chunk.text, wanted), "the index has it")
+                    yield Place(chunk.path, excerpt(chunk.text, wanted), "it is still in the index")
             for file in search(self._paths.root / self._paths.memory_dir, text):
                 if (path := self._paths.relative(file)) not in stays:
-                    yield Place(path, why="its bytes hold it")
+                    yield Place(path, why="its bytes contain it")
         for name in self._in_state(wanted, seen.yours):
-            yield Place(name, why="its bytes hold it")
+            yield Place(name, why="its bytes contain it")
 
     def _empty_logs(self, wanted: Wanted) -> None:
         """Empty the state folder's logs of which a line says it; what fails is found afterwards."""
@@ -522,10 +516,10 @@ def _told(wanted: Wanted, seen: Erased, left: tuple[Place, ...], index: IndexEra
     )
     said = f"Erased: {_counts(seen.counts)}." if seen.found else seen.message
     if left:
-        said += f" Only in part. Left: {'; '.join(f'{one.path} ({one.why})' for one in left)}."
+        said += f" Only in part. Still in: {'; '.join(f'{one.path} ({one.why})' for one in left)}."
     else:
         looked = "text and raw bytes" if near is None else "text, meaning and raw bytes"
-        said += f" A search by {looked} finds it nowhere in the memory or the index."
+        said += f" A search by {looked} finds no trace of it in the memory or the index."
     said += " Meaning was not searched: no embedder is loaded." if near is None else ""
     if passages:
         said += f" {counted(len(passages), 'passage')} may say it in other words: see the list."
@@ -536,4 +530,4 @@ def _told(wanted: Wanted, seen: Erased, left: tuple[Place, ...], index: IndexEra
 
 def _own(yours: tuple[Place, ...]) -> str:
     paths = ", ".join(place.path for place in yours)
-    return f" Your own files that hold it are not touched: {paths}." if yours else ""
+    return f" Your own files that mention it were left alone: {paths}." if yours else ""

@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote
-from vaultmind.memory.audit import AuditLog, moment
+from vaultmind.memory.audit import AuditLog
 from vaultmind.memory.brain import BLOCK_LENGTH, BLOCK_LETTERS, block_ids, new_block
 from vaultmind.memory.match import SAME_SHARE, says, share_of
 from vaultmind.plural import counted
 from vaultmind.ports import MessageFinder
+from vaultmind.times import seconds_of
 from vaultmind.types import Fact, MessageRef
 from vaultmind.vault.files import Change, FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.parts import MARKER, Part, name_part, parts, plain
@@ -66,9 +67,10 @@ Name = tuple[str, str]
 """(session or summary, block or own id)."""
 
 
-Said = Callable[[str, Fact, Edit], Iterable[Ref]]
+Said = Callable[[str, Fact, Edit], Iterable[Ref | str]]
 """Returns what of one kind of record said a fact of an agent, and may repeat it after it has left
-the brain. The edit gives ids to what has none yet."""
+the brain: messages and lines, and the paths of Markdown whose parts are to be looked through. The
+edit changes a record of which nothing is worth hiding."""
 
 
 def messages_said(finder: MessageFinder, agent: str, fact: Fact, edit: Edit) -> list[Ref]:
@@ -78,55 +80,11 @@ def messages_said(finder: MessageFinder, agent: str, fact: Fact, edit: Edit) -> 
     return own + [ref for ref, text in near if says(text, fact.text)]
 
 
-class Summaries:
-    """Parts of the agent's summaries that say a fact, its active context among them.
-
-    Those too that tell it in other words, known by the messages that they name as their source.
-    Each gets a block id, by which it stays hidden wherever it moves.
-    """
-
-    def __init__(
-        self, reader: VaultReader, paths: VaultPaths, rng: random.Random,
-        messages: Said | None = None,
-    ) -> None:  # fmt: skip
-        self._reader, self._paths, self._rng, self._messages = reader, paths, rng, messages
-
-    def said(self, agent: str, fact: Fact, edit: Edit) -> Iterable[Ref]:
-        """Return the parts that say the fact, each named by its id."""
-        refs = self._messages(agent, fact, edit) if self._messages else ()
-        cited = set(map(self._paths.link, refs))
-        summaries = (self._paths.root / self._paths.summaries(agent)).rglob("*.md")
-        paths = map(self._paths.relative, sorted(summaries))  # L1 before L2, which sums it up
-        return self._said_in(agent, [self._paths.active_context(agent), *paths], fact, cited, edit)
-
-    def _said_in(
-        self, agent: str, paths: Iterable[str], fact: Fact, cited: set[str], edit: Edit
-    ) -> Iterator[Ref]:
-        """Yield the parts that say it, each with an id; what cites one of them may say it, too."""
-        blocks: list[str] = []
-
-        def named(file: FileText | None) -> str:
-            text = file.text if file else ""
-            blocks.clear()
-            for part in reversed(parts(text)):
-                if _tells(part, fact, cited):
-                    block = part.block or new_block(block_ids(text), self._rng)
-                    new = text if part.block else name_part(text, part, block)
-                    if part.block or new != text:
-                        blocks.append(block)
-                        text = new
-            return text
-
-        for path in paths:
-            try:
-                file = self._reader.read(path)
-                if named(file) != file.text:
-                    edit(path, named)
-            except (NotFound, PathRefused, UnreadableNote):
-                continue  # not to be read, so not recalled either
-            record = path.removesuffix(".md")
-            cited |= {f"{record}#^{block}" for block in blocks}
-            yield from [Ref(agent, record, block) for block in blocks]
+def summaries(paths: VaultPaths, agent: str, fact: Fact, edit: Edit) -> Iterator[str]:
+    """Yield the paths of an agent's summaries: L1 before L2, which sums it up."""
+    yield paths.active_context(agent)
+    folder = paths.root / paths.summaries(agent)
+    yield from map(paths.relative, sorted(folder.rglob("*.md")))
 
 
 def without_sources(text: str) -> str:
@@ -195,9 +153,11 @@ class Tombstones:
 class Hiding(Tombstones):
     """Finds what said a thing in every kind of record and hides it. Used by the gate alone."""
 
-    def __init__(self, log: AuditLog, kinds: Sequence[Said]) -> None:
+    def __init__(
+        self, log: AuditLog, kinds: Sequence[Said], reader: VaultReader, rng: random.Random
+    ) -> None:
         super().__init__(log.paths)
-        self._log, self._kinds = log, kinds
+        self._log, self._kinds, self._reader, self._rng = log, kinds, reader, rng
 
     def hide(self, refs: Iterable[Ref], *, erased: bool = False) -> tuple[Ref, ...]:
         """Hide messages and parts of summaries, for good where their words are erased.
@@ -230,10 +190,43 @@ class Hiding(Tombstones):
         """Return everything of any kind of record that said one of the facts, each once."""
         found: dict[tuple[str, str, str], Ref] = {}
         for fact in facts:
-            for ref in (ref for said in self._kinds for ref in said(agent, fact, edit)):
-                if ref.id or key_of(ref) not in found:
-                    found[key_of(ref)] = ref  # a link in a brain knows the block alone
+            cited = set[str]()
+            for one in (one for said in self._kinds for one in said(agent, fact, edit)):
+                for ref in self._places(agent, one, fact, cited, edit):
+                    cited.add(self._paths.link(ref))
+                    if ref.id or key_of(ref) not in found:
+                        found[key_of(ref)] = ref  # a link in a brain knows the block alone
         return tuple(found.values())
+
+    def _places(
+        self, agent: str, found: Ref | str, fact: Fact, cited: set[str], edit: Edit
+    ) -> list[Ref]:
+        """Return what was found; of a file its parts that say a fact, or tell what is `cited`.
+
+        Each part gets a block id, by which it stays hidden wherever it moves.
+        """
+        if not isinstance(found, str):
+            return [found]
+        blocks: list[str] = []
+
+        def named(file: FileText | None) -> str:
+            text = file.text if file else ""
+            blocks.clear()
+            for part in reversed(parts(text)):
+                if _tells(part, fact, cited):
+                    block = part.block or new_block(block_ids(text), self._rng)
+                    new = text if part.block else name_part(text, part, block)
+                    if part.block or new != text:
+                        blocks.append(block)
+                        text = new
+            return text
+
+        with suppress(NotFound, PathRefused, UnreadableNote):  # not to be read: not recalled either
+            file = self._reader.read(found)
+            if named(file) != file.text:
+                edit(found, named)
+            return [Ref(agent, found.removesuffix(".md"), block) for block in blocks]
+        return []
 
     def _write(self, refs: Sequence[Ref], told: dict[str, bool]) -> None:
         for agent in dict.fromkeys(ref.agent for ref in refs):
@@ -242,12 +235,11 @@ class Hiding(Tombstones):
             self._log.append(path, render_tombstones(own, self._log.time(), **told))
 
 
-def hidden_words(refs: Sequence[Ref], said: str) -> str:
-    """Return in words what was hidden, `said` being what it did; empty where nothing was."""
+def hidden_words(refs: Sequence[Ref], verb: str) -> str:
+    """Return in words what was hidden, after a verb (`Also hid`); empty where nothing was."""
     kinds = sorted(Counter(map(_kind, refs)).items())
-    counts = (counted(number, name) for name, number in kinds)
-    verb = "is" if len(refs) == 1 else "are"
-    return f"{' and '.join(counts)} that {said} {verb} hidden from recall." if refs else ""
+    counts = " and ".join(counted(number, name) for name, number in kinds)
+    return f"{verb} {counts} that mentioned it." if refs else ""
 
 
 def render_tombstones(refs: Sequence[Ref], time: str, **told: bool) -> str:
@@ -324,4 +316,4 @@ def _read(path: Path) -> Iterator[tuple[float, frozenset[Name], dict[str, Any]]]
             record = str(summary or value.get("session") or "")
             own = "" if summary else str(value.get("message") or "")
             if names := _names(Ref("", record, block.removeprefix("^"), own)):
-                yield moment(str(value.get("time"))), names, value
+                yield seconds_of(str(value.get("time"))), names, value

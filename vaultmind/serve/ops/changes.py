@@ -18,6 +18,7 @@ from vaultmind.plural import counted
 from vaultmind.serve.call import Call, no_agent
 from vaultmind.serve.op import LOCAL, Anybodys, Arg, operation
 from vaultmind.serve.show import Reader, Row, in_words, plain, tells
+from vaultmind.times import seconds_of
 from vaultmind.types import Caller, Outcome
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def log(
 
     begin = since_of(since, app.clock()).timestamp() if since else 0.0
     lines = newest_first(app.paths, _names(app, agent), [one.strip().lower() for one in ops])
-    fit = (one for one in lines if one.moment >= begin)
+    fit = (one for one in lines if seconds_of(one.time) >= begin)
     found = list(islice(fit, limit + 1 if limit else None))
     kept = tuple(reversed(found[:limit] if limit else found))
     more = len(found) > len(kept)
@@ -287,7 +288,7 @@ def agent_allow(app: App, call: Call, name: AgentName, seen: Mark = "") -> Row:
     (known,) = _known(app, call, name)
     one, allowed = _about(app, known), tuple[str, ...]()
     if one["faults"]:
-        raise BadArgument(one["identity"], "; ".join(one["faults"]), "a sound front matter")
+        raise BadArgument(one["identity"], "; ".join(one["faults"]), "valid front matter")
     said = f"{known} asks for nothing new."
     if one["waiting"] and not seen:
         said = f"{known} asks for: {', '.join(one['waiting'])}. Nothing is allowed yet."

@@ -138,9 +138,9 @@ def _built_words(context: BuiltContext, own: bool, to: Reader) -> Iterator[str]:
     For a model, notes on what is missing follow where there is room for them.
     """
     from vaultmind import tokens
-    from vaultmind.session.parts import BETWEEN, joined
+    from vaultmind.session.parts import BETWEEN
 
-    shown = joined(to.text(part_text(part, own)) for part in context.parts) or NOTHING
+    shown = BETWEEN.join(to.text(part_text(part, own)) for part in context.parts) or NOTHING
     left = [f"{one.what} ({one.reason})" for one in context.dropped[:NAMED]]
     more = len(context.dropped) - len(left)
     said = f"Left out: {'; '.join(left)}" + (f"; {more} more" if more else "") if left else ""

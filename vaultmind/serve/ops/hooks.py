@@ -4,7 +4,7 @@ Claude Code gives SessionStart (startup, resume, clear, compact), UserPromptSubm
 Stop and SessionEnd. Each takes down what was said since the last one; the first two are answered
 with what the host should know and does not have before it. Before a sub-agent starts it is told
 what that should read first. What tools were used on, and what a hook could not tell, lies in the
-state folder until the next hook, the next daemon or whoever asks for an episode takes it up.
+state folder until the daemon looks there, each second, or a hook or who asks for an episode does.
 """
 
 from __future__ import annotations
@@ -206,6 +206,7 @@ def before_task(
     source = app.sources.holding(folder) if is_asked else None
     if source is None or OPENING in prompt or names_nothing(prompt):
         return Row(text="")
+    app.watching.delegates(call.caller, session_id, cwd)
     bounds: dict[str, Any] = {"token_budget": PLAN_TOKENS, "latency_budget_ms": PLAN_MS}
     planned = context_plan(app, call, prompt, source.name, session_id=session_id, **bounds)
     if not planned["context"]["files"]:
@@ -259,13 +260,14 @@ def _last_prompt(app: App, transcript: str) -> str:
 
     No session may have taken it down, so nobody can tell whether it said that.
     """
-    from vaultmind.memory.audit import moment, newest_first
+    from vaultmind.memory.audit import newest_first
     from vaultmind.session.capture import last_prompt
+    from vaultmind.times import seconds_of
 
     message = last_prompt(transcript) if transcript else None
     lines = newest_first(app.paths, app.paths.agent_names(), ("forget", "erase"))
-    gone = next((line.moment for line in lines), -1.0)
-    return message.text if message and moment(message.time) > gone else ""
+    gone = next((seconds_of(line.time) for line in lines), -1.0)
+    return message.text if message and seconds_of(message.time) > gone else ""
 
 
 def catch_up_uses(app: App) -> None:
