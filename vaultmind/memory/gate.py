@@ -54,8 +54,6 @@ _WAITS = {
     "full": "not written: too many suggestions from conversations are waiting already ({path}).",
     "rejected": "not written: the person has already rejected this ({path}).",
 }
-WAITING = ("new", "waiting")
-"""What of these comes to a suggestion."""
 _ONLY_A_SECRET = (
     "This is nothing but a secret ({kinds}). Nothing was stored: secrets never are."
     " Say what it is for, or where it is kept."
@@ -283,7 +281,7 @@ class Gate:
             why = _WAITS[state].format(reason=outcome.reason, path=path)
             message, dropped = f"{quoted(write.text)}: {why}", "too many" * (state == "full")
             outcome = replace(outcome, message=message, path=path, block=block)
-            if state not in WAITING:
+            if state in ("full", "rejected"):
                 outcome = replace(outcome, outcome="denied")
         if dropped:
             ref = write.evidence or MessageRef(write.agent, "", "")

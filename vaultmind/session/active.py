@@ -151,14 +151,9 @@ def body_of(text: str) -> str:
     return rest.lstrip("\n") if re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", first) else body
 
 
-def recap_block(session: str, number: int) -> str:
-    """Return the block id of a sentence of an agent's own recap of a session."""
-    return f"{session.replace('_', '-')}-r{number}"
-
-
-def has_recap(text: str, session: str) -> bool:
-    """Tell whether an active context holds an agent's own recap of a session."""
-    return f" ^{recap_block(session, 0)[:-1]}" in text
+def recap_of(session: str) -> str:
+    """Return how the block ids of an agent's own recap of a session begin; a number follows."""
+    return f"{session.replace('_', '-')}-r"
 
 
 # --- what a session leaves ----------------------------------------------------------------

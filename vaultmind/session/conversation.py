@@ -147,9 +147,8 @@ class Conversations(Worker):
         with self._folding:
             if not (view := self.view(agent, session)):
                 return 0
-            path, text = self._tidied
             now = self.shelf.file(agent, session)[0].text
-            if path != view.path or not now.startswith(text):
+            if self._tidied[0] != view.path or not now.startswith(self._tidied[1]):
                 for segment in range(1, view.segment + 1):
                     tidy = partial(still_said, messages=view.said)
                     self._write(view, segment, tidy, "a person took out what it says")
