@@ -104,7 +104,8 @@ def test_in_a_linked_folder_the_vault_is_the_one_that_it_is_linked_to(
     write_links(linked / "2.json", other, (Link("docs", tmp_path / "docs"),))
     assert load(tmp_path, cwd=shop / "src").vault == vault.resolve()
     assert load(tmp_path, cwd=shop, user=f'vault = "{other}"\n').vault == other.resolve()
-    with pytest.raises(VaultNotFound):
+    every = r"(?=.*--vault)(?=.*VAULTMIND_VAULT)(?=.*\.obsidian)(?=.*user\.toml)"
+    with pytest.raises(VaultNotFound, match=every):
         load(tmp_path, cwd=tmp_path)
     write_links(linked / "2.json", other, (Link("shop", shop),))
     with pytest.raises(VaultNotFound, match="No vault"):
@@ -112,13 +113,6 @@ def test_in_a_linked_folder_the_vault_is_the_one_that_it_is_linked_to(
     (linked / "2.json").write_text("{", "utf-8")
     with pytest.raises(VaultNotFound, match="No vault"):
         load(tmp_path, cwd=shop)
-
-
-def test_no_vault_names_the_three_ways(tmp_path: Path) -> None:
-    with pytest.raises(VaultNotFound) as raised:
-        load(tmp_path, cwd=tmp_path)
-    for words in ("--vault", "VAULTMIND_VAULT", ".obsidian", "config.toml", "user.toml"):
-        assert words in str(raised.value) or words == "config.toml"
 
 
 def test_each_vault_has_its_own_state_folder(tmp_path: Path, vault: Path) -> None:

@@ -132,7 +132,7 @@ def converse(machine: Machine, project: Path, address: str, *turns: str, **setti
 def test_a_conversation_leaves_facts_a_session_and_an_episode_and_the_next_one_knows(
     tmp_path: Path,
 ) -> None:
-    machine = Machine(tmp_path / "vault", tmp_path / "state", VAULTMIND_HOOK_SECONDS="20")
+    machine = Machine(tmp_path / "vault", tmp_path / "state", VAULTMIND_HOOK_SECONDS="60")
     machine.furnish({"Oven.md": "# Oven\n\nThe oven bakes at 230 degrees.\n"})
     project = tmp_path / "shop"
     cart = project / "cart.py"
@@ -146,6 +146,8 @@ def test_a_conversation_leaves_facts_a_session_and_an_episode_and_the_next_one_k
     run(machine, "remember", "We deploy on Tuesdays", *where)
     flags = ("--hooks", "--write", "--link", *where)
     assert run(machine, "connect", "claude-code", *flags, cwd=project).code == 0
+    own = project / ".claude/settings.local.json"  # a machine at a tenth of its speed is no fault
+    own.write_text(own.read_text("utf-8").replace('"timeout": 10', '"timeout": 90'), "utf-8")
     change = {"old_string": "return sum(cart)", "new_string": "return round(sum(cart), 2)"}
     script = (
         use("Agent", description="look", prompt="Say what the total of the cart is."),
@@ -171,11 +173,9 @@ def test_a_conversation_leaves_facts_a_session_and_an_episode_and_the_next_one_k
         (episode,) = machine.vault.rglob("episodes/*.md")
         until(lambda: "committed `cart.py`" in episode.read_text("utf-8"))
         kept = episode.read_text("utf-8")
-        for words in ("# Round the total", "read `cart.py`", "edited `cart.py`"):
-            assert words in kept
+        assert all(it in kept for it in ("# Round the total", "read `cart.py`", "edited `cart.py`"))
         talk = kept_talk(machine, "Round the total")
-        for words in ("aliases: [Round the total", "oven temperature", "It adds"):
-            assert words in talk
+        assert all(it in talk for it in ("aliases: [Round", "oven temperature", "It adds"))
         assert "230 degrees" not in talk
         pid = machine.pid()
         with api() as (address, shown):

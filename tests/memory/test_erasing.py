@@ -122,7 +122,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 def test_the_preview_names_every_kind_with_paths_and_excerpts(scene: Scene) -> None:
-    kinds = {one.name for one in ERASABLES} | {"copies", "leftovers"}
+    kinds = {one.name for one in ERASABLES} | {"copies"}
     assert kinds - {"saved plans"} == set(scene.preview.counts) and scene.preview.outcome == "found"
     assert scene.preview.counts["messages"] == 3 and scene.preview.counts["suggestions"] == 1
     assert "cannot be undone" in scene.preview.message

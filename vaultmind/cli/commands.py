@@ -222,16 +222,16 @@ def doctor(settings: Settings, args: Args) -> int:
     With --in-process every note is read first. Exit code 1 if something is broken.
     """
     from vaultmind.cli.connect import check_clients
+    from vaultmind.serve.ops.status import check_line
 
     if settings.in_process:  # it begins with nothing read, and half a check is none
         settings.call("index", {"vectors": False, "timeout_seconds": READ_SECONDS})
     told, words = settings.ask("doctor")
     checks = told["checks"] + (more := check_clients(settings.config))
-    lines = [words, *(f"{one['result']}: {one['what']} {one['mend']}".strip() for one in more), ""]
-    results = [check["result"] for check in checks]
-    broken, doubtful = results.count("fail"), results.count("warn")
+    broken, doubtful = (sum(one["result"] == it for one in checks) for it in ("fail", "warn"))
     well = "All is well." if not broken + doubtful else f"{broken} broken, {doubtful} to check."
-    settings.tell(Answer({"checks": checks}, "\n".join([*lines, well])))
+    lines = [words, *(check_line(**one) for one in more), "", well]
+    settings.tell(Answer({"checks": checks}, "\n".join(lines)))
     return EXIT_OTHER if broken else 0
 
 

@@ -46,7 +46,7 @@ from vaultmind.memory.suggestions import parse
 from vaultmind.memory.wording import pick
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import active
-from vaultmind.session.active import recap_block
+from vaultmind.session.active import recap_of
 from vaultmind.session.files import Shelf, plain_text, read_text
 from vaultmind.session.recall import key_of
 from vaultmind.session.sentences import LANGUAGES, context_words, language_of
@@ -216,7 +216,7 @@ def better(work: Work, found: Extraction) -> bool:
     if found.by == "extractive" or not found.summary:
         return True
     text = read_text(work.by.reader, work.by.reader.paths.active_context(work.agent))[0]
-    if active.speaks_of(text) != active.link(work.path) or active.has_recap(text, work.session):
+    if active.speaks_of(text) != active.link(work.path) or f" ^{recap_of(work.session)}" in text:
         return True
     about = [escape(one) for one in plain_sentences(found.summary)]
     return retell(work, about, "what a session leaves, summed up", untouched=True)
@@ -228,7 +228,7 @@ def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = F
     Not where a later session left its own; if `untouched`, only in the place of what we wrote.
     """
     by, now = work.by, work.by.clock()
-    left = active.leaves_of(Shelf(by.reader), by.hides, work.agent, work.path, now)
+    left = active.leaves_of(Shelf(by.reader), by.hides, work.agent, work.session, now)
 
     def change(file: FileText | None) -> str | None:
         text = file.text if file else ""
@@ -425,7 +425,7 @@ def grounded(
             left_out.append((sentence, reason))
             continue
         at, source = own[shares.index(max(shares))]
-        block = recap_block(session, len(lines) + 1)
+        block = f"{recap_of(session)}{len(lines) + 1}"
         lines.append(Line(sentence, "other", block, source.block, at, speaker=agent))
     return lines, left_out
 

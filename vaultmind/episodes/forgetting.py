@@ -11,7 +11,7 @@ from vaultmind.episodes.files import OFFERS, EpisodeFiles
 from vaultmind.episodes.note import LONG_TASK, NO_TASK, parsed, placed_events, title_span
 from vaultmind.episodes.types import TASK, Event
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
-from vaultmind.memory.forget.erasing import Erasable, without_all, without_sentences
+from vaultmind.memory.forget.erasing import Erasable, without_sentences
 from vaultmind.memory.forget.hiding import Edit, Ref
 from vaultmind.memory.match import Wanted, says
 from vaultmind.ports import IndexErasing
@@ -80,8 +80,13 @@ def _without_task(text: str, path: str, wanted: Wanted) -> str:
     return text
 
 
+def without_offers(text: str, path: str, wanted: Wanted) -> str:
+    """Return no offers where one says it: they are of no use in part."""
+    return "" if wanted.says(text) or any(map(wanted.says, text.splitlines())) else text
+
+
 EPISODES: tuple[Erasable, ...] = (
-    Erasable("offers", rf"agents/[^/]+/episodes/.*{re.escape(OFFERS)}", without_all),
+    Erasable("offers", rf"agents/[^/]+/episodes/.*{re.escape(OFFERS)}", without_offers),
     Erasable("episodes", r"agents/[^/]+/episodes/.*\.(md|txt|jsonl)", without_episode),
 )
 """What an erasure takes out of episodes; the gate is made with them. Conflict copies included."""

@@ -131,10 +131,9 @@ class AuditLog:
         """Return the present as lines have it."""
         return self.clock().isoformat(timespec="milliseconds")
 
-    def line(self, caller: Caller, agent: str, op: str, outcome: str) -> AuditLine:
-        """Return a new line, not written yet."""
-        time = self.time()
-        made = AuditLine(time, caller.name, caller.client, agent, op, outcome)
+    def line(self, caller: Caller, agent: str, op: str, outcome: str, **more: Any) -> AuditLine:  # noqa: ANN401
+        """Return a new line, not written yet; `more` are other fields of it."""
+        made = AuditLine(self.time(), caller.name, caller.client, agent, op, outcome, **more)
         return replace(made, id=secrets.token_hex(4))
 
     def write(self, line: AuditLine, home: str = "") -> None:
@@ -143,7 +142,7 @@ class AuditLog:
 
     def note(self, caller: Caller, agent: str, op: str, outcome: str, **more: Any) -> None:  # noqa: ANN401
         """Record something: `more` are fields of an audit line. Texts must be masked."""
-        self.write(replace(self.line(caller, agent, op, outcome), **more))
+        self.write(self.line(caller, agent, op, outcome, **more))
 
 
 # --- reading ------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from functools import lru_cache
 from textwrap import dedent
 
 from vaultmind.errors import UnreadableNote
-from vaultmind.memory.wording import heading, language_of, section_of
+from vaultmind.memory.wording import heading, section_of
 from vaultmind.redact import blank_private, mask
 from vaultmind.types import SECTIONS, Fact, MessageRef, Section
 from vaultmind.vault.files import line_span, newline_of, with_newlines
@@ -99,8 +99,6 @@ class Brain:
 
     facts: tuple[PlacedFact, ...]
     headings: tuple[PlacedHeading, ...]
-    language: str
-    """Of its headings; empty when they do not say."""
     damaged: str = ""
     """Why nothing may be written until the person mends it; empty for a sound one."""
 
@@ -124,7 +122,7 @@ def parse_brain(text: str) -> Brain:
     )
     found = bullets(text)
     facts = tuple(_placed(found, i, sound, text) for i in range(len(found)))
-    return Brain(facts, headings, language_of(tuple(one.title for one in headings)), reason)
+    return Brain(facts, headings, reason)
 
 
 def sound_text(text: str) -> tuple[str, str]:
@@ -191,8 +189,7 @@ def add_bullet(text: str, bullet: str, section: Section, language: str) -> str:
 
     A missing section gets its heading at the end. Raises UnreadableNote if it is read nowhere.
     """
-    title = heading(section, parse_brain(text).language or language)
-    return add_item(text, bullet, title, lambda one: one.section == section)
+    return add_item(text, bullet, heading(section, language), lambda one: one.section == section)
 
 
 def add_item(text: str, item: str, title: str, belongs: Callable[[PlacedHeading], bool]) -> str:

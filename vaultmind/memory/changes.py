@@ -25,7 +25,7 @@ from vaultmind.memory.contradictions import contradicts
 from vaultmind.memory.forget.hiding import Ref
 from vaultmind.memory.match import Match, find, repeats, same_fact
 from vaultmind.memory.rights import Decision, inferred
-from vaultmind.memory.wording import code_told, pick
+from vaultmind.memory.wording import pick, stored_told
 from vaultmind.plural import counted
 from vaultmind.redact import MARK, mask
 from vaultmind.times import seconds_of
@@ -286,19 +286,17 @@ def _find(facts: tuple[Fact, ...], words: tuple[str, ...]) -> Match:
 
 
 def _missing(facts: tuple[Fact, ...], match: Match, ask: Ask, said: str) -> Step:
-    shown, unsaid = match.nearest[:OFFERED], not (match.tied or match.mentioned)
+    shown = match.nearest[:OFFERED]
     offered = ", ".join(named(facts[i]) for i in shown)
     message = f"No fact in {ask.write.agent}'s memory says {quoted(said)}."
     message += f" Closest: {offered}." if offered else ""
-    if match.tied:
-        message = f"{quoted(said)} fits {len(match.nearest)} facts: {offered}."
-    elif match.mentioned:
-        message = f"No fact is mainly about {quoted(said)}. It is mentioned in: {offered}."
-    if not unsaid:
-        message += " Nothing was changed. Name one of them by its words or its id."
+    if match.in_doubt:
+        fit = counted(len(match.nearest), "fact")
+        message = f"{quoted(said)} is in {fit}: {offered}. Nothing was changed."
+        message += " Name one by all of its words or by its id."
     nearest = tuple(dict.fromkeys(facts[i].text for i in shown))
     outcome = replace(ask.outcome("not_found", message), nearest=nearest)
-    return Step(outcome, unsaid=unsaid)
+    return Step(outcome, unsaid=not match.in_doubt)
 
 
 # --- what a step is told as ---------------------------------------------------------------
@@ -327,13 +325,7 @@ def shown(ask: Ask, outcome: Outcome) -> Outcome:
     """Return an outcome as it may be shown: secrets masked, and what was taken out named."""
     if outcome.outcome == "denied":
         return safe_outcome(outcome)
-    code = code_told("en", ask.write.op, outcome)
-    return safe_outcome(also(outcome, f"{taken_out(ask.redacted)} {code}".strip()))
-
-
-def taken_out(kinds: Iterable[str]) -> str:
-    """Return the sentence that names what was taken out of a text; empty for nothing."""
-    return f"Removed before storing: {', '.join(kinds)}." if kinds else ""
+    return safe_outcome(also(outcome, " ".join(stored_told("en", ask.write.op, outcome))))
 
 
 def safe_outcome(outcome: Outcome) -> Outcome:

@@ -326,12 +326,12 @@ _FACT_TOLD = re.compile(rf"(?m)^[ \t]*[-*+] (.+) \({SAID} (\d{{4}}-\d\d-\d\d)\)$
 
 def with_days(text: str) -> str:
     """Return a brain's text with the day that each fact is from in the place of its provenance."""
-    return PROVENANCE.sub(_days, text)
 
+    def days(match: re.Match[str]) -> str:
+        parts = [(SAID, match["date"]), ("until", match["until"])]
+        return f"({', '.join(f'{word} {day}' for word, day in parts if day)})"
 
-def _days(match: re.Match[str]) -> str:
-    parts = [(SAID, match["date"]), ("until", match["until"])]
-    return f"({', '.join(f'{word} {day}' for word, day in parts if day)})"
+    return PROVENANCE.sub(days, text)
 
 
 def told(fact: Fact) -> str:

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 from vaultmind import errors
@@ -29,6 +29,7 @@ from vaultmind.memory.forget.hiding import Hiding, Ref, Said, hidden_words
 from vaultmind.memory.match import is_specific, mentions
 from vaultmind.memory.rights import Authority, Decision, inferred, only_person
 from vaultmind.memory.suggestions import Queue
+from vaultmind.memory.wording import stored_told
 from vaultmind.plural import counted
 from vaultmind.ports import Clock, FileIndexer
 from vaultmind.redact import MARK, blank_private, mask
@@ -53,8 +54,6 @@ _WAITS = {
     "full": "not written: too many suggestions from conversations are waiting already ({path}).",
     "rejected": "not written: the person has already rejected this ({path}).",
 }
-WAITING = ("new", "waiting")
-"""What of these comes to a suggestion."""
 _ONLY_A_SECRET = (
     "This is nothing but a secret ({kinds}). Nothing was stored: secrets never are."
     " Say what it is for, or where it is kept."
@@ -108,13 +107,10 @@ class Gate:
         self.hiding = Hiding(self.audit, kinds, self.reader, settings.rng)
         self.queue = Queue(self)
         """What waits for the person."""
+        self.erasing = Erasing(self)
+        """Previews and does erasures: the person's alone."""
         self._noticed: dict[str, FileStat | None] = {}
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-
-    @cached_property
-    def erasing(self) -> Erasing:
-        """Return what previews and does erasures: the person's alone."""
-        return Erasing(self)
 
     # --- facts ---------------------------------------------------------------------------
 
@@ -285,7 +281,7 @@ class Gate:
             why = _WAITS[state].format(reason=outcome.reason, path=path)
             message, dropped = f"{quoted(write.text)}: {why}", "too many" * (state == "full")
             outcome = replace(outcome, message=message, path=path, block=block)
-            if state not in WAITING:
+            if state in ("full", "rejected"):
                 outcome = replace(outcome, outcome="denied")
         if dropped:
             ref = write.evidence or MessageRef(write.agent, "", "")
@@ -491,15 +487,13 @@ class Gate:
         self._writer.append(relative, text)
         self._indexer.mark([relative])
 
-    def remove(self, relative: str, caller: Caller, reason: str) -> bool:
-        """Remove a record; tell whether it was there. Raises PathRefused, WriteFailed."""
+    def remove(self, relative: str, caller: Caller, reason: str) -> None:
+        """Remove a record, if it is there. Raises PathRefused, WriteFailed."""
         self._check_record(relative, caller)
-        if not self.reader.exists(relative):
-            return False
-        self._writer.remove(relative)
-        self._indexer.mark([relative])
-        self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
-        return True
+        if self.reader.exists(relative):
+            self._writer.remove(relative)
+            self._indexer.mark([relative])
+            self.told(caller, self.paths.agent_of(relative), "save", relative, reason)
 
     def edit(self, relative: str, change: Change) -> FileText | None:
         """Change a file that a person writes in, too. Raises BrokenMemory for a damaged one."""
@@ -554,8 +548,8 @@ class Gate:
             notes.check_new(path, self.paths)
             return note
 
-        line = self.audit.line(caller, agent, audit.NOTE, "written")
-        line = replace(line, after=path, evidence=link, sha=digest(note.encode()))
+        told = {"after": path, "evidence": link, "sha": digest(note.encode())}
+        line = self.audit.line(caller, agent, audit.NOTE, "written", **told)
         self.audit.write(line)
         try:
             self._writer.edit(path, change, self.settings.notes)
@@ -564,7 +558,7 @@ class Gate:
             raise
         outcome = Outcome("written", agent, path=path, redacted=kinds)
         self._index(agent, outcome)
-        return also(outcome, f"Saved: {path}. {changes.taken_out(kinds)}")
+        return also(outcome, " ".join([f"Saved: {path}.", *stored_told("en", line.op, outcome)]))
 
     def _unsaved(self, line: AuditLine, caller: Caller) -> Outcome:
         """Remove a note that was saved, while it is as it was saved. Raises Conflict."""

@@ -68,10 +68,8 @@ class Match:
 
     found: tuple[int, ...] = ()
     nearest: tuple[int, ...] = ()
-    tied: bool = False
-    """More than one fact was meant equally."""
-    mentioned: bool = False
-    """The nearest hold the words, among much else: none is about them."""
+    in_doubt: bool = False
+    """The nearest hold the words: several equally, or none is about them alone."""
 
 
 def same_fact(one: str, other: str) -> bool:
@@ -100,7 +98,7 @@ def find(facts: Sequence[Fact], words: str) -> Match:
     if held and _is_about(asked, said[held[0]]):
         return _one_of(facts, held)
     if held:
-        return Match((), tuple(held), mentioned=True)
+        return Match((), tuple(held), in_doubt=True)
     return Match((), _nearest(facts, words))
 
 
@@ -111,7 +109,7 @@ def asked_about(facts: Sequence[Fact], words: str) -> tuple[int, ...]:
     beginning is enough.
     """
     match = find(facts, words)
-    held = set(match.nearest) if match.mentioned or match.tied else set()
+    held = set(match.nearest) if match.in_doubt else set()
     asked = _hard(content(words))
     for at, fact in enumerate(facts):
         said = content(fact.text)
@@ -188,7 +186,7 @@ def _one_of(facts: Sequence[Fact], meant: Sequence[int]) -> Match:
     """Return the facts that are meant if they all say the same, else a tie between them."""
     if all(same_fact(facts[i].text, facts[meant[0]].text) for i in meant):
         return Match(tuple(sorted(meant)))
-    return Match((), tuple(meant), tied=True)
+    return Match((), tuple(meant), in_doubt=True)
 
 
 def _says_exactly(asked: tuple[Word, ...], said: tuple[Word, ...]) -> bool:

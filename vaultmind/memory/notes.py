@@ -28,7 +28,7 @@ def note_path(title: str, folder: str, paths: VaultPaths) -> str:
         raise NotAllowed("Agents may not save notes here. Nothing was written.", hint=_ALLOW)
     if f"{folder}/".casefold().startswith(f"{paths.memory_dir}/".casefold()):
         raise PathRefused(folder, "notes.folder is the memory folder")
-    name = one_line(_NOT_IN_NAMES.sub(" ", title)).strip(". ")
+    name = one_line(_NOT_IN_NAMES.sub(" ", title)).removesuffix(".md").strip(". ")
     if not name:
         raise BadArgument("title", title, "the note's name, in words")
     return f"{folder}/{name}.md"

@@ -96,8 +96,6 @@ class Identity:
     rights: Rights
     language: str = ""
     """`en`, `pl`, `ru`, another code, or empty when it says nothing."""
-    text: str = ""
-    """The persona: the file without its front matter."""
     faults: tuple[str, ...] = ()
     teaches: bool = False
     """False for a file that is missing or broken: it lowers rights only while it is."""
@@ -122,16 +120,16 @@ def parse_identity(agent: str, text: str, default_level: int = AUTO) -> Identity
     """Return what an identity.md says; never raises. What is not understood is the least right."""
     found = front_matter(text)
     if found is None and not text.startswith("---"):
-        return Identity(Rights(default_level), text=text, teaches=bool(text))
-    fault = found.fault if found else "its front matter is not readable"
-    if found is None or fault:
-        return Identity(LEAST, text=text[found.body_start if found else 0 :], faults=(fault,))
+        return Identity(Rights(default_level), teaches=bool(text))
+    if found is None or found.fault:
+        fault = found.fault if found else "its front matter is not readable"
+        return Identity(LEAST, faults=(fault,))
     language = re.match(r"[a-z]{2,3}(?![a-z])", _word(found.properties.get("language") or ""))
-    code, body = language.group() if language else "", text[found.body_start :]
+    code = language.group() if language else ""
     try:
-        return Identity(_asked(agent, found.properties, default_level), code, body, teaches=True)
+        return Identity(_asked(agent, found.properties, default_level), code, teaches=True)
     except ValueError as error:
-        return Identity(LEAST, code, body, faults=(str(error),))
+        return Identity(LEAST, code, faults=(str(error),))
 
 
 def _asked(owner: str, properties: Mapping[str, Any], default_level: int) -> Rights:

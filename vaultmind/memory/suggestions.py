@@ -21,7 +21,7 @@ import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal
 
@@ -33,7 +33,7 @@ from vaultmind.memory.changes import Ask, Step, quoted
 from vaultmind.memory.rights import only_person
 from vaultmind.memory.wording import LANGUAGES, begun, phrase
 from vaultmind.tables import adapter
-from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome, Section
+from vaultmind.types import Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import newline_of, with_newlines
 from vaultmind.vault.oneline import escape, one_line, unescape
 from vaultmind.vault.parts import MARKER, plain
@@ -56,26 +56,13 @@ _FAILED = "%%failed%%"
 """Ends the line that says why a ticked suggestion could not be applied."""
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\]")
 _STATES: dict[str, State] = {"x": "accepted", "-": "rejected"}
+_KEYS = {"op": "op", "agent": "agent", "section": "section", "how": "how", "old": "old",
+         "reason": "why"}  # fmt: skip
+"""What a suggestion's comment calls the fields of a write; `by`, `client`, `time` and `evidence`
+(agent, session, block and id of the message) stand beside them."""
 _DONE = ("written", "unchanged")
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Meta:
-    """What a suggestion's comment says of it."""
-
-    op: Literal["remember", "replace", "forget"]
-    agent: str
-    by: str
-    client: str = ""
-    section: Section | None = None
-    how: str = "said"
-    time: str = ""
-    evidence: tuple[str, str, str, str] | None = None
-    """Agent, session, block and id of the message."""
-    old: str = ""
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +103,23 @@ def _suggestion(placed: PlacedFact, text: str) -> Suggestion | None:
     """Return a task as a suggestion; None for a line of the person's own."""
     first = text[placed.start : placed.tree_end].split("\n", maxsplit=1)[0]
     match, box = _META.search(first), _BOX.match(first)
-    try:
-        meta = adapter(Meta).validate_json(match[1] if match else "")
-    except ValueError:
-        return None
-    if not all(AGENT_NAME.fullmatch(one) for one in (meta.agent, meta.by)):
-        return None
     shown = unescape(plain(MARKER.sub("", first, count=1))[0])
     label, colon, words = shown.partition(": ")
     words = words if colon else "" if label.endswith(":") else shown
-    write = MemoryWrite(
-        meta.op, meta.agent, Caller("agent", meta.by, meta.client), one_line(words),
-        one_line(meta.old), meta.section, MessageRef(*meta.evidence) if meta.evidence else None,
-        meta.how, one_line(meta.why),
-    )  # fmt: skip
+    try:
+        meta = json.loads(match[1] if match else "")
+        texts = {name: one_line(meta[key]) for name, key in _KEYS.items() if key in meta}
+        by = {"kind": "agent", "agent": meta["by"], "client": meta.get("client", "")}
+        ref = MessageRef(*map(str, meta["evidence"])) if "evidence" in meta else None
+        said = {**texts, "text": one_line(words), "caller": by, "evidence": ref}
+        write: MemoryWrite = adapter(MemoryWrite).validate_python(said)
+        time = str(meta.get("time", ""))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    if not all(AGENT_NAME.fullmatch(one) for one in (write.agent, write.caller.agent)):
+        return None
     state = _STATES.get(box[1].lower() if box else "", "waiting")
-    return Suggestion(placed.fact.block, write, meta.time, state, placed.start, placed.tree_end)
+    return Suggestion(placed.fact.block, write, time, state, placed.start, placed.tree_end)
 
 
 def known(text: str, write: MemoryWrite) -> Put:
@@ -155,13 +143,13 @@ def add(text: str, one: Suggestion, paths: VaultPaths, language: str = "en") -> 
     when = [one.time[:16].replace("T", " ")] if one.time else []
     when += [f"[[{paths.link(ref)}|{says('message')}]]"] if ref else []
     below += [", ".join(when)] if when else []
-    by, client = write.caller.agent, one_line(write.caller.client)
-    said = (ref.agent, ref.session, ref.block, ref.id) if ref else None
-    meta = Meta(
-        write.op, write.agent, by, client, write.section, write.how, one.time, said, write.old,
-        write.reason,
-    )  # fmt: skip
-    kept = {key: value for key, value in asdict(meta).items() if value}
+    meta = {
+        "op": write.op, "agent": write.agent, "by": write.caller.agent,
+        "client": one_line(write.caller.client), "section": write.section, "how": write.how,
+        "time": one.time, "evidence": ref and (ref.agent, ref.session, ref.block, ref.id),
+        "old": write.old, "why": write.reason,
+    }  # fmt: skip
+    kept = {key: value for key, value in meta.items() if value}
     raw = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).replace("%", "\\u0025")
     into = "" if write.caller.name == write.agent else f" {says('into', agent=write.agent)}"
     label = f"**{write.caller.name}** {says(write.op)}{into}"

@@ -8,7 +8,6 @@ That errs on both sides: it raises caution, it does not guard secrets (`redact` 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
@@ -32,14 +31,6 @@ def heading(section: Section, language: str) -> str:
 def section_of(title: str) -> Section | None:
     """Return the section that a heading names, in any language; None for one we do not know."""
     return _known().get(_key(title))
-
-
-def language_of(titles: tuple[str, ...]) -> str:
-    """Return the language most of the headings are written in; empty when none says."""
-    written = table(__file__)["headings"].items()
-    names = {_key(one): language for language, each in written for one in each}
-    votes = Counter(names[key] for title in titles if (key := _key(title)) in names)
-    return votes.most_common(1)[0][0] if votes else ""
 
 
 def pick(text: str) -> Section:
@@ -89,10 +80,7 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
     lines = [phrase(lang, name, **values, reason=outcome.reason)]
     if outcome.hidden_messages:
         lines.append(phrase(lang, "hidden", count=outcome.hidden_messages))
-    if outcome.redacted:
-        lines.append(phrase(lang, "redacted", kinds=", ".join(outcome.redacted)))
-    if code := code_told(lang, op, outcome):
-        lines.append(code)
+    lines += stored_told(lang, op, outcome)
     if outcome.nearest:
         offers = op == "forget" and len(outcome.nearest) > 1
         lines += [
@@ -102,10 +90,12 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
     return "\n".join(lines)
 
 
-def code_told(lang: str, op: str, outcome: Outcome) -> str:
-    """Return how a door's code stands that was kept; empty where none was."""
-    kept = op != "forget" and outcome.outcome == "written"
-    return phrase(lang, "code") if kept and has_household_code(outcome.fact) else ""
+def stored_told(lang: str, op: str, outcome: Outcome) -> list[str]:
+    """Return what was taken out of what is stored, and how a door's code stands that was kept."""
+    kept = op != "forget" and outcome.outcome == "written" and has_household_code(outcome.fact)
+    kinds = ", ".join(outcome.redacted)
+    told = {"redacted": bool(kinds), "code": kept}
+    return [phrase(lang, name, kinds=kinds) for name, is_so in told.items() if is_so]
 
 
 # --- the memory folder as a person first finds it -----------------------------------------

@@ -21,7 +21,8 @@ import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -36,7 +37,7 @@ from vaultmind.client import wire
 from vaultmind.client.launch import LOG
 from vaultmind.config import Config, Flags, load_config
 from vaultmind.errors import BadArgument, VaultLocked, VaultMindError
-from vaultmind.polling import look_once
+from vaultmind.polling import quietly
 from vaultmind.ports import Report
 from vaultmind.serve.call import Call, problem, readable
 from vaultmind.serve.lines import Lines, run_in_thread
@@ -186,8 +187,7 @@ class Daemon:
             return self._status()
 
         async def tell(step: Progress) -> None:
-            progress = {"done": step.done, "total": step.total, "what": step.what}
-            await lines.send({"id": request.get("id"), "progress": progress})
+            await lines.send({"id": request.get("id"), "progress": asdict(step)})
 
         if not self._opened.done():
             await tell(Progress(0, 0, "opening the vault"))
@@ -232,9 +232,7 @@ class Daemon:
             asyncio.get_running_loop().call_later(FAILED_LINGER_SECONDS, self.stop)
             return
         self._opened.set_result(app)
-        from vaultmind.serve.ops.hooks import catch_up_hooks
-
-        for work in (app.start, app.sessions.end_idle, partial(catch_up_hooks, app)):
+        for work in (app.start, app.sessions.end_idle):
             if self._stopping.is_set():
                 return
             try:
@@ -268,8 +266,7 @@ class Daemon:
             if not self._is_lost() and loading.done() and not self._opened.exception():
                 from vaultmind.serve.ops.hooks import catch_up_hooks
 
-                look = partial(catch_up_hooks, self._opened.result())
-                await asyncio.to_thread(look_once, [(look, "what hooks left")])
+                await asyncio.to_thread(quietly, partial(catch_up_hooks, self._opened.result()))
             alone = self._clients == 0 and not self._config.daemon.http
             if alone and time.monotonic() - self._alone_since >= idle_seconds:
                 log.info("no client for %.1f minutes", idle_seconds / 60)
@@ -380,11 +377,10 @@ def _own(config: Config, lock: VaultLock) -> None:
 
 
 def _answers(state_dir: Path) -> bool:
-    try:
+    with suppress(OSError, ValueError):
         wire.dial(os.fspath(state_dir)).close()
-    except (OSError, ValueError):
-        return False
-    return True
+        return True
+    return False
 
 
 def _write_log(state_dir: Path) -> None:
@@ -400,10 +396,9 @@ def _write_log(state_dir: Path) -> None:
 
 def _inode(path: Path) -> int:
     """Return what tells one file at a path from the next; 0 when there is none."""
-    try:
+    with suppress(OSError):
         return path.stat().st_ino
-    except OSError:
-        return 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -51,11 +51,9 @@ def token_of(state_dir: Path, agent: str) -> str:
 
 def agent_of(state_dir: Path, token: str) -> str:
     """Return whose token this is, empty when nobody's; compared in constant time."""
-    found = ""
-    for agent, known in _tokens(state_dir / TOKENS).items():
-        if known and hmac.compare_digest(known.encode(), token.encode("utf-8", "replace")):
-            found = agent
-    return found
+    given, known = token.encode("utf-8", "replace"), _tokens(state_dir / TOKENS)
+    found = [name for name, own in known.items() if hmac.compare_digest(own.encode(), given)]
+    return found[-1] if found and given else ""
 
 
 def _tokens(path: Path) -> dict[str, str]:
@@ -112,8 +110,7 @@ def _check(headers: Headers) -> None:
     """Raise Refused for a request that comes from elsewhere, or for a body that is too large."""
     hosts, origins = headers.getlist("host"), headers.getlist("origin")
     if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0]):
-        said = "Only requests to this machine's loopback name are answered."
-        raise Refused(421, "BadHost", said)
+        raise Refused(421, "BadHost", "Only requests to this machine's loopback name are answered.")
     if any(not _ORIGIN.fullmatch(origin) for origin in origins):
         raise Refused(403, "BadOrigin", "Requests from web pages of other hosts are refused.")
     if "transfer-encoding" in headers:

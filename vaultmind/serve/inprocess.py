@@ -12,9 +12,6 @@ from vaultmind.serve.lock import VaultLock
 from vaultmind.serve.op import IN_WORDS, find, run_operation
 from vaultmind.types import PERSON
 
-NEED_A_LOOK = frozenset(("suggestions_list",))
-"""Operations that only read, and what they read is what was left to do."""
-
 
 class InProcess:
     """The app in this process; holds the vault's lock meanwhile.
@@ -30,9 +27,12 @@ class InProcess:
         self._app.start(tends=False)
 
     def call(self, op: str, args: dict[str, Any], report: Report = silent) -> dict[str, Any]:
-        """Run an operation on the app; before one that writes, what was left to do is done."""
+        """Run an operation on the app; before one that writes, what was left to do is done.
+
+        So it is before suggestions are listed: they are what was left to do.
+        """
         asked = args["op"] if op == IN_WORDS else op
-        if find(asked).writes or asked in NEED_A_LOOK:
+        if find(asked).writes or asked == "suggestions_list":
             self._app.look()
         return run_operation(self._app, Call(PERSON, report), op, args)
 

@@ -68,14 +68,14 @@ class Leaves:
     title: str = ""
 
 
-def leaves_of(shelf: Shelf, hides: Hides, agent: str, path: str, now: datetime) -> Leaves:
+def leaves_of(shelf: Shelf, hides: Hides, agent: str, session: str, now: datetime) -> Leaves:
     """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-    session = files.session_of(path)
     transcript = shelf.read(agent, session)
     told = [one for one, _ in shelf.recallable(agent, session, hides)]
     language, prefix = language_of(told), session.replace("_", "-")
     body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
     said, where = last_time(transcript, now), where_of(transcript.meta)
+    path = shelf.reader.paths.session(agent, session)
     return Leaves(path, said, mask(body).text, where, language, title_of(told))
 
 
@@ -151,14 +151,9 @@ def body_of(text: str) -> str:
     return rest.lstrip("\n") if re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", first) else body
 
 
-def recap_block(session: str, number: int) -> str:
-    """Return the block id of a sentence of an agent's own recap of a session."""
-    return f"{session.replace('_', '-')}-r{number}"
-
-
-def has_recap(text: str, session: str) -> bool:
-    """Tell whether an active context holds an agent's own recap of a session."""
-    return f" ^{recap_block(session, 0)[:-1]}" in text
+def recap_of(session: str) -> str:
+    """Return how the block ids of an agent's own recap of a session begin; a number follows."""
+    return f"{session.replace('_', '-')}-r"
 
 
 # --- what a session leaves ----------------------------------------------------------------

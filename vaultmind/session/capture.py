@@ -21,7 +21,6 @@ import threading
 from collections.abc import Iterator, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from vaultmind.polling import Worker, quietly
 from vaultmind.session import files
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import Part
-from vaultmind.times import local_time, time_of
+from vaultmind.times import local_time, seconds_of
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import agent_name
@@ -44,8 +43,8 @@ AT_A_TIME_BYTES = 256 * 1024
 """Bytes that are read at a time where nobody waits."""
 MAX_SHOWN = 50
 """Texts that are remembered as given; the host of more has most likely let go of the first."""
-OUT_OF_ORDER = timedelta(minutes=2)
-"""A host may write a line this much later than the time that it bears."""
+OUT_OF_ORDER = 120.0
+"""A host may write a line so many seconds later than the time that it bears."""
 NEWEST = 12
 """Sessions, the newest ones, in which copies of a transcript's beginning are looked for."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -89,8 +88,8 @@ class HostTalk:
     offset: int = 0
     """How far the transcript was read, in bytes."""
     tools: dict[str, str] = field(default_factory=dict)
-    since: datetime | None = None
-    """What is older stands there, or the person has deleted it."""
+    since: float = 0.0
+    """In seconds since 1970: what is older stands there, or the person has deleted it."""
     seen: set[str] = field(default_factory=set)
     """Ids of messages that stand in other conversations: a host begins one that it resumes or forks
     with a copy.
@@ -109,8 +108,7 @@ class HostTalk:
 
     def is_new(self, message: Message) -> bool:
         """Tell whether a message is to be written down, if it is not known there."""
-        time = time_of(message.time)
-        return message.id not in self.seen and not (self.since and time and time < self.since)
+        return message.id not in self.seen and not 0 < seconds_of(message.time) < self.since
 
     def given(self, part: Part) -> None:
         """Keep what the host was answered with."""
@@ -237,18 +235,17 @@ class Capture(Worker):
 
         What the person has deleted since it was captured is older than what was captured last.
         """
-        heads, captured = self._sessions.heads(talk.agent), list[datetime]()
-        talk.session, talk.seen = "", set()
+        sessions, heads = self._sessions, self._sessions.heads(talk.agent)
+        talk.session, talk.seen, talk.since = "", set(), 0.0
         for head in heads:
             is_own = head.is_of(talk.conversation)
             if is_own or head in heads[-NEWEST:]:
-                said = self._sessions.messages(talk.agent, head.id)
-                talk.seen.update(one.id for one in said if not one.asked)
+                said = [one for one in sessions.messages(talk.agent, head.id) if not one.asked]
+                talk.seen.update(one.id for one in said)
             if is_own:
                 talk.session = head.id
-                times = (one.time for one in said if one.how == "captured" and not one.asked)
-                captured += filter(None, map(time_of, times))
-        talk.since = max(captured) - OUT_OF_ORDER if captured else None
+                times = (seconds_of(one.time) for one in said if one.how == "captured")
+                talk.since = max([talk.since, *(one - OUT_OF_ORDER for one in times)])
 
 
 # --- what a transcript says ------------------------------------------------------------------

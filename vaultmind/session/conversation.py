@@ -147,9 +147,8 @@ class Conversations(Worker):
         with self._folding:
             if not (view := self.view(agent, session)):
                 return 0
-            path, text = self._tidied
             now = self.shelf.file(agent, session)[0].text
-            if path != view.path or not now.startswith(text):
+            if self._tidied[0] != view.path or not now.startswith(self._tidied[1]):
                 for segment in range(1, view.segment + 1):
                     tidy = partial(still_said, messages=view.said)
                     self._write(view, segment, tidy, "a person took out what it says")
@@ -177,7 +176,8 @@ class Conversations(Worker):
 
         def change(file: FileText | None) -> str | None:
             base = parse_rolling(file.text if file else "")
-            base = replace(base, session=view.session, agent=view.agent)
+            session = f"[[{view.path.removesuffix('.md')}]]"  # as Obsidian has a link
+            base = replace(base, session=session, agent=view.agent)
             new = update(base)
             return rendered(new) if new != base else None
 

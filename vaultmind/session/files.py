@@ -68,11 +68,6 @@ def session_ids(paths: VaultPaths, agent: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda one: (one[:10], int(one[11:]))))
 
 
-def session_of(path: str) -> str:
-    """Return the id of the session that a path is the file of."""
-    return path.rpartition("/")[2].removesuffix(".md")
-
-
 def numbers_used(paths: VaultPaths, agent: str) -> Counter[str]:
     """Return the highest number of each day that a session of an agent has, or ever had.
 

@@ -230,8 +230,7 @@ class SessionLog(files.Shelf):
         Only a wish that is beyond doubt counts here.
         """
         own = [one.text.strip() for one in said if one.role == "user" and not one.asked]
-        asks = (one for one in intents_of(own) if one.intent == "skip")
-        if any(one.confidence >= BEYOND_DOUBT for one in asks):
+        if any(one.intent == "skip" and one.confidence >= BEYOND_DOUBT for one in intents_of(own)):
             self._asked.add((agent, session))
         if (agent, session) in self._asked:
             there = self.messages(agent, session)
@@ -316,7 +315,7 @@ class SessionLog(files.Shelf):
         path, active = self._paths.session(agent, session), self._paths.active_context(agent)
         with self._locks[agent]:
             now = self.clock()
-            leaves = leaves_of(self, self.gate.hiding.hides, agent, path, now)
+            leaves = leaves_of(self, self.gate.hiding.hides, agent, session, now)
             if leaves.body:
                 why = "what a session leaves for the next"
                 try:

@@ -22,8 +22,8 @@ from vaultmind.types import Message
 LANGUAGES = ("en", "pl", "ru")
 """Languages that have cues and headings."""
 CONTEXT_LANGUAGES = (*LANGUAGES, "de", "es", "fr")
-CAPITAL_NOUNS = frozenset({"de"})
-"""Languages that write every noun with a capital letter."""
+CAPITAL_NOUNS, OTHER_CYRILLIC = frozenset({"de"}), frozenset({"uk", "be", "bg", "sr"})
+"""Languages that write every noun with a capital letter; and with Cyrillic letters, but Russian."""
 SAME = 0.85
 """Two sentences with so large a share of their content words in common say the same."""
 MIN_CONTENT, ENOUGH_CONTENT = 2, 6
@@ -169,8 +169,7 @@ class Sentence:
 def read(text: str, language: str) -> Sentence:
     """Return a sentence with its words, numbers and names."""
     spoken, asks = words(text), bool(_ASKS.search(text))
-    like_russian = language in ("uk", "be", "bg", "sr")
-    own = "ru" if _CYRILLIC.search(text) and not like_russian else language
+    own = "ru" if _CYRILLIC.search(text) and language not in OTHER_CYRILLIC else language
     stop, folded = BY_LANGUAGE.get(own, frozenset()) | BY_LANGUAGE["en"], " ".join(spoken)
     telling = (one for one in spoken if len(one) > 1 or one.isdigit() or not one.isascii())
     content = tuple(stems(one, own)[0] for one in telling if one not in stop)

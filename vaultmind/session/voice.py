@@ -241,7 +241,8 @@ class Voice:
             return self._write(spoken, "replace", new, old=_name(fact), asked=asked)
         if new and len(sentences(spoken.words)) > 1:
             return self._nothing(spoken)  # a story: what lasts of it is kept when it ends
-        if len(WORD.findall(new)) >= FRAGMENT and _stands_alone(new):
+        is_long = len(WORD.findall(new)) >= FRAGMENT
+        if is_long and network().read("facts", [new])[0].heads["alone"]["alone"] >= CLEAR:
             return self._write(spoken, "remember", new)
         near = [fact] if fact else that or [facts[at] for at in asked_about(facts, asked)]
         outcome = Outcome("not_found", spoken.target, nearest=_shown(near[:NEAREST]))
@@ -362,10 +363,6 @@ def _together(heard: Sequence[Heard]) -> Heard:
 def _name(fact: Fact) -> str:
     """Return what names one fact for certain: its block id, else its words."""
     return f"^{fact.block}" if fact.block else fact.text
-
-
-def _stands_alone(text: str) -> bool:
-    return network().read("facts", [text])[0].heads["alone"]["alone"] >= CLEAR
 
 
 def _shown(facts: Sequence[Fact]) -> tuple[str, ...]:

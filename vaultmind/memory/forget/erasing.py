@@ -215,11 +215,6 @@ def without_values(text: str, path: str, wanted: Wanted) -> str:
     return "\n".join(lines)
 
 
-def without_all(text: str, path: str, wanted: Wanted) -> str:
-    """Return an empty text for one that says it: it is of no use in part."""
-    return "" if wanted.says(text) or any(map(wanted.says, text.splitlines())) else text
-
-
 _OWN = "agents/[^/]+/memory"
 _TEMP = re.escape(TEMP_PREFIX)
 ERASABLES: tuple[Erasable, ...] = (
@@ -231,8 +226,7 @@ ERASABLES: tuple[Erasable, ...] = (
     Erasable("facts", rf"{_OWN}/brain(_archive)?\.md", without_bullets, last=True),
 )
 OTHERS = (
-    Erasable("leftovers", rf"{_OWN}/(.*/)?{_TEMP}[^/]*", without_all),
-    Erasable("copies", rf"{_OWN}/.*(\.(md|txt)|\.damaged-.*)", without_sentences),
+    Erasable("copies", rf"{_OWN}/.*(\.(md|txt)|\.damaged-.*|{_TEMP}[^/]*)", without_sentences),
     Erasable("copies", rf"{_OWN}/(?!(.*/)?tombstones-).*\.jsonl", without_values),
 )
 """What no other kind claims: conflict copies of a sync, files that a person put there, and what

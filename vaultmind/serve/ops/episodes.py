@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from vaultmind.episodes.gains import Gain
     from vaultmind.planner.source import Source
 
-HOW = 'To start one: action `start`, or: vaultmind episode start --task "…"'
+HOW = {"person": 'vaultmind episode start --task "…"', "agent": "action `start`"}
+"""How an episode is started."""
 TAKES = {"task": "start", "project_root": "start", "episode": "event, end, feedback",
          "events": "event, end", "outcome": "end, feedback", "note": "end, feedback",
          "hits": "feedback"}  # fmt: skip
@@ -161,7 +162,8 @@ def _find_episode(
         raise BadArgument("episode", "", f"one of {shown}", missing=True, said=said)
     if not names:
         of = f" in session {session!r}" if session else ""
-        raise NotFound(f"{caller.agent} has no running episode{of}.", hint=HOW)
+        hint = f"To start one: {HOW[caller.kind]}"
+        raise NotFound(f"{caller.agent} has no running episode{of}.", hint=hint)
     return caller, names[0]
 
 
@@ -258,7 +260,7 @@ def episodes(
     """List episodes: when, for what, on which source, with what outcome."""
     names = app.episodes.files.names(known_agent(app, call.caller, agent) if agent else "")
     shown = tuple(_shown(app, _read(app, one)) for one in names[-limit:])
-    note = "" if shown else f"There is no episode yet. {HOW}"
+    note = "" if shown else f"There is no episode yet. To start one: {HOW[call.caller.kind]}"
     if len(names) > len(shown):
         note = f"All {len(names):,}: --limit {len(names)}"
     return Row("episodes notes", episodes=shown, total=len(names), notes=(note,) if note else ())

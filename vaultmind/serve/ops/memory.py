@@ -32,7 +32,6 @@ EITHER = "either utterance (the person's words), or op (remember, forget, …) w
 Snippet = Annotated[bool, Arg("Add a style for conversations to Obsidian's CSS snippets.")]
 Language = Annotated[Literal["en", "pl", "ru"], Arg("Language of headings and identity.")]
 FACT = "A fact, in the person's language; to forget: its words or id; or the note."
-Text = Annotated[str, Arg(FACT, max=MAX_TASK)]
 Old = Annotated[str, Arg("What to replace: words or id.", max=MAX_TEXT, option="--instead-of")]
 ErasedText = Annotated[str, Arg("The words, or a fact's id (^k3f9).", min=1, max=MAX_TEXT)]
 Seal = Annotated[str, Arg("Of the preview that was confirmed.", max=64)]
@@ -47,7 +46,7 @@ def memory_update(
     utterance: Annotated[str, Arg("Their exact words. Or:", max=MAX_WORDS)] = "",
     message_id: Annotated[str, Arg("Their message's id: it acts once.", max=MAX_ID)] = "",
     op: Literal["remember", "forget", "replace", "save_note"] | None = None,
-    text: Text = "",
+    text: Annotated[str, Arg(FACT, max=MAX_TASK)] = "",
     old: Old = "",
     section: Annotated[Section | None, Arg("Default: guessed.")] = None,
     words: Annotated[str, Arg("With op: their words.", max=MAX_WORDS)] = "",
@@ -108,7 +107,7 @@ def _heard(one: Heard, agents: bool) -> Row:
 
 def _check_update(op: str | None, utterance: str, message_id: str, given: dict[str, Any]) -> None:
     """Raise BadArgument unless the person's words or an operation are given, one of them."""
-    text, old = given["text"], given["old"]
+    text = given["text"]
     if bool(utterance.strip()) == (op is not None):
         raise BadArgument("op", op or "", EITHER, missing=op is None)
     extra = {"message_id": message_id} if op else given
@@ -116,10 +115,9 @@ def _check_update(op: str | None, utterance: str, message_id: str, given: dict[s
         raise BadArgument(name, extra[name], f"only with {'utterance' if op else 'op'}")
     if op and not text.strip():
         raise BadArgument("text", text, "the fact, in words", missing=not text)
-    if (op == "replace") != bool(old.strip()):
-        raise BadArgument("old", old, "with op 'replace' alone: the fact to replace")
-    if (op == "save_note") != bool(given["title"].strip()):
-        raise BadArgument("title", given["title"], "with op 'save_note' alone: the note's name")
+    for its, name, what in (("replace", "old", "fact to replace"), ("save_note", "title", "name")):
+        if (op == its) != bool(given[name].strip()):
+            raise BadArgument(name, given[name], f"with op '{its}' alone: the {what}")
 
 
 @operation("What do you know about me")
@@ -146,7 +144,6 @@ def knowledge(app: App, caller: Caller, agent: str) -> Row:
     what could not be read. Files that are hidden from the caller count as missing.
     """
     from vaultmind.memory.brain import parse_brain
-    from vaultmind.memory.wording import heading
     from vaultmind.redact import mask
     from vaultmind.session.files import read_text
 
@@ -154,8 +151,9 @@ def knowledge(app: App, caller: Caller, agent: str) -> Row:
     path = paths.brain(agent)
     text, wrong = read_text(app.reader, path) if shows(path) else ("", "")
     brain = parse_brain(mask(text).text)
-    titles = {one: heading(one, brain.language or "en") for one in SECTIONS}
-    facts: dict[tuple[Section | None, str], list[Fact]] = {one: [] for one in titles.items()}
+    titles = {one.section: one.title for one in reversed(brain.headings)}
+    known = ((one, titles[one]) for one in SECTIONS if one in titles)
+    facts: dict[tuple[Section | None, str], list[Fact]] = {one: [] for one in known}
     for fact, start in ((one.fact, one.start) for one in brain.facts):
         above = ["", *(one.title for one in brain.headings if one.start < start)]
         title = titles[fact.section] if fact.section else above[-1]

@@ -108,7 +108,7 @@ def doctor(app: App, call: Call) -> Row:
     A check that breaks is itself a failed check. They stand in the order in which a fault explains
     those after it.
     """
-    checks, lines = list[Row](), list[str]()
+    checks = list[Row]()
     for look in (_folders, _memory, _index, _linked, _work):
         name = look.__name__.strip("_")
         try:
@@ -117,8 +117,12 @@ def doctor(app: App, call: Call) -> Row:
             found = [("fail", str(error), "See the daemon's log.")]
         for result, what, mend in found:
             checks.append(Row(name=name, result=result, what=what, mend=mend))
-            lines += [f"{MARKS[result]} {name}: {what}", f"  → {mend}" if mend else ""]
-    return Row(checks=checks).saying(*lines)
+    return Row(checks=checks).saying(*(check_line(**one) for one in checks))
+
+
+def check_line(name: str, result: str, what: str, mend: str) -> str:
+    """Return a check in words."""
+    return f"{MARKS[result]} {name}: {what}" + (f"\n  → {mend}" if mend else "")
 
 
 def _folders(app: App, caller: Caller) -> Iterator[Check]:
