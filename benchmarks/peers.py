@@ -409,7 +409,7 @@ async def with_talks(peer: Peer, row: Row, talks: list[dict[str, Any]]) -> None:
     """Ask about LoCoMo's conversations, each in a vault of its own."""
     every = [one for one in questions(talks) if one.category < 5]
     asked = random.Random(7).sample(every, min(QUESTIONS, len(every)))
-    name = f"LoCoMo, {len(asked)} questions about {len(talks)} conversations, R@5 / MRR"
+    name = f"LoCoMo, {len(asked)} questions over {len(talks)} of its talks, R@5 / MRR"
     row[name] = peer.quality or "–"
     if peer.quality or not talks:
         return
