@@ -7,7 +7,8 @@ below FOLDER (or a temporary folder), each with a home of its own. Each gets 1,0
 make_vault.py, then LoCoMo's conversations (CC BY-NC, not part of this repository), a turn a piece,
 and is asked in the way that is its default by the MCP client that we depend on. A step that takes
 longer than its limit is given up; the table says why. All processes carry a mark in their
-environment: by it their memory is summed, and what is left of them is told and stopped. `--write`
+environment: by it their memory is summed, and what is left of them is told and stopped. In a folder
+that is kept, figures are kept, too: `--only` measures one of them anew beside the others. `--write`
 puts the table into docs/benchmarks.md.
 
 Models: mempalace and mcp-memory-service download all-MiniLM-L6-v2 as ONNX. It is made here of the
@@ -32,7 +33,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ from vaultmind.client.client import Client as Daemon
 from vaultmind.config import Flags, load_config
 
 NOTES, STARTS, WARM, SEARCHES, EDITS, DEEP, QUESTIONS = 1000, 5, 10, 100, 5, 20, 200
-CALL_LIMIT, STEP_LIMIT, FOUND_LIMIT = 900, 1500, 20
+CALL_LIMIT, STEP_LIMIT, FOUND_LIMIT = 1200, 1500, 20
 """Seconds of one call, of all calls of a step, and from an edit to its being found."""
 MARK = "VAULTMIND_BENCHMARK_PEER"
 MINILM = "all-MiniLM-L6-v2"
@@ -82,16 +83,16 @@ class Peer:
     def __init__(self, place: Path) -> None:
         self.place = place / self.name
         self.home, self.bin = self.place / "home", self.place / "venv" / "bin"
-        self.vault, self._client = self.place, None
+        self.vault, self.version, self._client = self.place, "", None
 
-    def install(self, model: Path) -> str:
-        """Install it with its model; return its version."""
+    def install(self, model: Path) -> None:
+        """Install it with its model, and learn its version."""
         if not self.bin.exists():
             run(self.python, "-m", "venv", str(self.bin.parent))
             run(str(self.bin / "pip"), "install", "-q", *self.packages)
         shutil.copytree(model, self.home / self.model, dirs_exist_ok=True)
         told = f"import importlib.metadata as m; print(m.version('{self.name}'))"
-        return run(str(self.bin / "python"), "-c", told).strip()
+        self.version = run(str(self.bin / "python"), "-c", told).strip()
 
     def command(self) -> list[str]:
         """Return the command of its server over the vault."""
@@ -145,10 +146,10 @@ class VaultMind(Peer):
     name, embeddings, reads_files = "vaultmind", "`use`, bundled", True
     remark = " (its ranker learnt from these)"
 
-    def install(self, model: Path) -> str:
-        """Return the commit."""
-        self.home.mkdir(parents=True, exist_ok=True)
-        return run("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD").strip()
+    def install(self, model: Path) -> None:
+        """Learn the commit."""
+        self.home.mkdir(parents=True)
+        self.version = run("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD").strip()
 
     def command(self) -> list[str]:
         """Return the command that `connect` writes."""
@@ -159,7 +160,7 @@ class VaultMind(Peer):
         """Wait for the daemon, which begins by itself: for words, then for vectors."""
         flags = Flags(vault=str(self.vault), state_dir=str(self.place / "state"))
         began, daemon = time.perf_counter(), Daemon.connect(load_config(flags))
-        daemon.call("index", {})
+        daemon.call("index", {"vectors": False})
         words = time.perf_counter() - began
         daemon.call("index", {"vectors": True})
         daemon.close()
@@ -185,12 +186,12 @@ class AgentCairn(Peer):
     embeddings = f"{MINILM} in place of nomic-embed, no reranker"
     quality = "not asked without its own models; its makers report R@5 .662"
 
-    def install(self, model: Path) -> str:
+    def install(self, model: Path) -> None:
         """Install it with what DuckDB would download."""
-        told = super().install(model)
+        super().install(model)
         load = "from duckdb_extensions import import_extension; import_extension('fts')"
         run("env", f"HOME={self.home}", str(self.bin / "python"), "-c", load)
-        return f"{told}, with stand-ins for its models"
+        self.version += ", **with stand-ins for its models**"
 
     def command(self) -> list[str]:
         """Return its server."""
@@ -323,9 +324,17 @@ def processes(peer: Peer) -> Iterator[psutil.Process]:
             continue
 
 
+def spent(peer: Peer) -> float:
+    """Return the seconds of the processor that a peer's processes have used."""
+    times = [one.cpu_times() for one in processes(peer)]
+    return sum(one.user + one.system for one in times)
+
+
 async def measured(peer: Peer, talks: list[dict[str, Any]]) -> Row:
     """Return everything that is measured of one peer; what fails says why."""
-    row: Row = {"embeddings": peer.embeddings}
+    row: Row = {"version": peer.version, "measured": f"{datetime.now():%Y-%m-%d %H:%M}"}
+    row["embeddings"] = peer.embeddings
+    make_vault(peer.place / "greeting", 1)
     make_vault(peer.place / "notes", NOTES)
     for step in (handshakes(peer, row), with_notes(peer, row), with_talks(peer, row, talks)):
         try:
@@ -334,11 +343,11 @@ async def measured(peer: Peer, talks: list[dict[str, Any]]) -> Row:
             while isinstance(error, BaseExceptionGroup):
                 error = error.exceptions[0]
             row[f"failed: {step.__name__}"] = f"{type(error).__name__}: {error}"[:200]
-    left = list(processes(peer))
-    row["processes left when the clients have gone"] = str(len(left))
-    for process in left:
-        process.terminate()
-    psutil.wait_procs(left, 30)
+        left = list(processes(peer))
+        row.setdefault("processes left when the client has gone", str(len(left)))
+        for process in left:
+            process.terminate()
+        psutil.wait_procs(left, 30)
     return row
 
 
@@ -347,7 +356,7 @@ async def handshakes(peer: Peer, row: Row) -> None:
     took, listed = [], []
     for _ in range(STARTS):
         began = time.perf_counter()
-        async with peer.serving(peer.place / "notes") as client:
+        async with peer.serving(peer.place / "greeting") as client:
             took.append(time.perf_counter() - began)
             listed = (await client.list_tools()).tools
     row["handshake, first / p50 of five, s"] = f"{took[0]:.2f} / {statistics.median(took):.2f}"
@@ -359,9 +368,10 @@ async def handshakes(peer: Peer, row: Row) -> None:
 async def with_notes(peer: Peer, row: Row) -> None:
     """Index the notes, search them, edit some, and look at the memory."""
     async with peer.serving(peer.place / "notes"):
-        began = time.perf_counter()
+        began, before = time.perf_counter(), spent(peer)
         more = await peer.index()
         row[f"first index of {NOTES:,} notes, s"] = f"{time.perf_counter() - began:.0f}{more}"
+        row["processor time of that, s"] = f"{(indexed := spent(peer)) - before:.0f}"
         took = []
         for query in make_queries(WARM + SEARCHES):
             began = time.perf_counter()
@@ -370,6 +380,8 @@ async def with_notes(peer: Peer, row: Row) -> None:
         row["search, p50 / p95, ms"] = (
             f"{statistics.median(took[WARM:]):.0f} / {p95(took[WARM:]):.0f}"
         )
+        one = (spent(peer) - indexed) / len(took) * 1000
+        row["processor time of a search, ms"] = f"{one:.0f}"
         row["edited note → found, s"] = await edits(peer)
         held = sum(one.memory_info().rss for one in processes(peer)) / 1e6
         row["memory of its processes, MB"] = f"{held:.0f}"
@@ -395,12 +407,13 @@ async def edits(peer: Peer) -> str:
 
 async def with_talks(peer: Peer, row: Row, talks: list[dict[str, Any]]) -> None:
     """Ask about LoCoMo's conversations, each in a vault of its own."""
-    name = f"LoCoMo, {QUESTIONS} questions, R@5 / MRR"
+    every = [one for one in questions(talks) if one.category < 5]
+    asked = random.Random(7).sample(every, min(QUESTIONS, len(every)))
+    name = f"LoCoMo, {len(asked)} questions over {len(talks)} of its talks, R@5 / MRR"
     row[name] = peer.quality or "–"
     if peer.quality or not talks:
         return
-    every = [one for one in questions(talks) if one.category < 5]
-    asked, found = random.Random(7).sample(every, QUESTIONS), []
+    found = []
     for number, talk in enumerate(talks):
         vault = peer.place / name_of(number)
         vault.mkdir()
@@ -421,31 +434,35 @@ async def with_talks(peer: Peer, row: Row, talks: list[dict[str, Any]]) -> None:
 
 
 def table(rows: dict[str, Row]) -> str:
-    """Return the figures as a Markdown table, with the machine and the day."""
-    names = list(dict.fromkeys(name for row in rows.values() for name in row))
-    lines = [f"| | {' | '.join(rows)} |", "|---" * (len(rows) + 1) + "|"]
-    for name in names:
-        lines.append(f"| {name} | {' | '.join(row.get(name, '–') for row in rows.values())} |")
-    return "\n".join([*lines, "", f"{machine()}, {date.today()}."])
+    """Return the figures as a Markdown table, with the machine."""
+    shown = [one.name for one in PEERS if one.name in rows]
+    lines = [f"| | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|"]
+    for name in dict.fromkeys(name for row in rows.values() for name in row):
+        lines.append(f"| {name} | {' | '.join(rows[one].get(name, '–') for one in shown)} |")
+    return "\n".join([*lines, "", f"{machine()}."])
 
 
 def main() -> None:
     """Measure, print the table, and write it if asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--locomo", type=Path, help="LoCoMo's JSON file; without it no quality")
+    parser.add_argument("--talks", type=int, help="so many of its conversations, all if left out")
     parser.add_argument("--only", action="append", choices=[one.name for one in PEERS])
     parser.add_argument("--keep", type=Path, help="keep environments and vaults in this folder")
     parser.add_argument("--write", action="store_true", help="write the table into the docs")
     given = parser.parse_args()
     place = (given.keep or Path(tempfile.mkdtemp(prefix="vaultmind-peers-"))).resolve()
     place.mkdir(parents=True, exist_ok=True)
-    talks, rows = load(given.locomo) if given.locomo else [], dict[str, Row]()
+    talks, kept = load(given.locomo)[: given.talks] if given.locomo else [], place / "figures.json"
+    rows: dict[str, Row] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     try:
         model = made_model(place)
         for peer in (one(place) for one in PEERS if not given.only or one.name in given.only):
-            told = f"{peer.name} {peer.install(model)}"
-            rows[told] = asyncio.run(measured(peer, talks))
-            print(told, rows[told], file=sys.stderr, flush=True)
+            for old in peer.place.glob("[!v]*"):  # all but its environment
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+            peer.install(model)
+            rows[peer.name] = asyncio.run(measured(peer, talks))
+            kept.write_text(json.dumps(rows, ensure_ascii=False, indent=1), "utf-8")
     finally:
         if not given.keep:
             shutil.rmtree(place, ignore_errors=True)
