@@ -452,8 +452,7 @@ def train(tasks: dict[str, Task], seed: int, start: dict[str, Tensor]) -> Net:
     if start:
         net.load_state_dict({key: start[key] for key in net.state_dict()})
         for name, values in net.named_parameters():
-            stays = ".asks.t" in name and _new  # which words are meant
-            values.requires_grad = name.startswith("parts.") and not stays
+            values.requires_grad = name.startswith("parts.")
     mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(SLOW))
     steps = EPOCHS * sum(len(task.rows) // BATCH + 2 for task in tasks.values())
     steer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
@@ -474,8 +473,6 @@ def train(tasks: dict[str, Task], seed: int, start: dict[str, Tensor]) -> Net:
     return best.eval()
 
 
-SHARE = 0.6
-"""What counts of what heads learnt of new lines about requests; the rest stays as it was."""
 _learnt: dict[str, Task] = {}
 """What is learnt: the processes that learn have it from the one that read it."""
 _new: list[str] = []
@@ -487,8 +484,6 @@ def trained(seed: int) -> dict[str, Any]:
     torch.set_num_threads(1)
     start = stored(seed) if len(_learnt) < len(TASKS) else {}
     found = {**start, **train(_learnt, seed, start).state_dict()}
-    for key in (one for one in found if _new and ".asks." in one):
-        found[key] = start[key] + SHARE * (found[key] - start[key])
     return {key: value.numpy() for key, value in found.items()}
 
 

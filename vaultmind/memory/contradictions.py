@@ -316,32 +316,21 @@ def score(old: str, new: str) -> float:
 
 SAID = "said"
 """Stands before the day that a fact is from, which could be taken for a part of it."""
-OUTDATED = "a newer fact contradicts it"
-"""Why a fact is not told."""
 MOST = 100
 """Facts that are compared with each other."""
 
-_FACT_TOLD = re.compile(rf"(?m)^[ \t]*[-*+] (.+) \({SAID} (\d{{4}}-\d\d-\d\d)\)$")
+FACT_TOLD = re.compile(rf"(?m)^[ \t]*[-*+] (.+) \({SAID} (\d{{4}}-\d\d-\d\d)\)$")
+"""A fact in a shown brain, and its day."""
 
 
 def with_days(text: str) -> str:
     """Return a brain's text with the day that each fact is from in the place of its provenance."""
-
-    def days(match: re.Match[str]) -> str:
-        parts = [(SAID, match["date"]), ("until", match["until"])]
-        return f"({', '.join(f'{word} {day}' for word, day in parts if day)})"
-
-    return PROVENANCE.sub(days, text)
+    return PROVENANCE.sub(lambda it: f"({SAID} {it['date']})" if it["date"] else "", text)
 
 
 def told(fact: Fact) -> str:
     """Return a fact with the day that it is from; one that a person typed has none."""
     return f"{fact.text} ({SAID} {fact.written})" if fact.written else fact.text
-
-
-def facts_told(text: str) -> list[tuple[str, str]]:
-    """Return the facts that a shown brain tells with their day, and that day."""
-    return _FACT_TOLD.findall(text)
 
 
 def superseded(facts: Sequence[tuple[str, str]]) -> frozenset[int]:

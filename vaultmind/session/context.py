@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words import detect
 from vaultmind.memory.brain import PlacedFact, cut, parse_brain
-from vaultmind.memory.contradictions import OUTDATED, superseded, with_days
+from vaultmind.memory.contradictions import superseded, with_days
 from vaultmind.plural import counted
 from vaultmind.session import parts, subagents, summary
 from vaultmind.session.active import speaks_of
@@ -276,7 +276,9 @@ class _Draft:
         facts = parse_brain(text).facts
         old = superseded([(one.fact.text, one.fact.written) for one in facts])
         gone = [facts[at] for at in sorted(old) if facts[at].tree_end == facts[at].end]
-        self.dropped += [parts.Dropped(f"a fact of {one.fact.written}", OUTDATED) for one in gone]
+        self.dropped += [
+            parts.Dropped(f"a fact of {one.fact.written}", parts.OUTDATED) for one in gone
+        ]
         rest = sorted((one for one in facts if one not in gone), key=_importance)
 
         def less(many: int) -> str:

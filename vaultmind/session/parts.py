@@ -121,7 +121,8 @@ def more_than(room: int, key: str) -> str:
 
 DAY_TOKENS = 10
 """What a line with a date costs at most."""
-SHOWN = "already in the context"
+SHOWN, OUTDATED = "already in the context", "a newer fact contradicts it"
+"""Why something is left out."""
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -19,10 +19,10 @@ from vaultmind.errors import VaultMindError
 from vaultmind.index.embed import scale_of
 from vaultmind.index.results import passage, sought
 from vaultmind.index.words import Term, query_terms, shortened
-from vaultmind.memory.contradictions import OUTDATED, facts_told, superseded
+from vaultmind.memory.contradictions import FACT_TOLD, superseded
 from vaultmind.ports import Related
 from vaultmind.redact import mask
-from vaultmind.session.parts import SHOWN, PartName, Piece, bare
+from vaultmind.session.parts import OUTDATED, SHOWN, PartName, Piece, bare
 from vaultmind.session.sentences import CONTEXT_LANGUAGES, small_words
 from vaultmind.tokens import clip
 from vaultmind.types import Caller, Chunk, Hit, Message, Neighbour, SearchRequest, SearchResponse
@@ -208,7 +208,7 @@ def remembered(hits: Sequence[Hit], query: str, shown: Sequence[str]) -> list[Pi
     Facts that a newer one contradicts, of them or of what is `shown`, are left out.
     """
     facts = [hit for hit in hits if hit.kind == "fact"]
-    others = [fact for text in shown for fact in facts_told(text)] if facts else []
+    others = [fact for text in shown for fact in FACT_TOLD.findall(text)] if facts else []
     old = superseded([*((hit.text, hit.time[:10]) for hit in facts), *others])
     outdated = [hit for at, hit in enumerate(facts) if at in old]
     pieces = []
