@@ -19,7 +19,9 @@ from example import DATA, read
 
 from vaultmind.language.secrets import mask_secrets
 
-BLIND = ("cred_blind6.jsonl", "cred_blind7.jsonl")
+KEPT = ("household", "door")
+"""Kinds of lines whose codes may be kept: they are not measured."""
+BLIND = ("cred_blind6.jsonl", "cred_blind7.jsonl", "cred_blind8.jsonl")
 
 
 def share(part: int, whole: int) -> str:
@@ -44,7 +46,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print the lines that went wrong")
     options = parser.parse_args()
     paths = [options.file] if options.file else [DATA / name for name in BLIND]
-    lines = [one for path in paths for one in read(path) if one["kind"] != "household"]
+    lines = [one for path in paths for one in read(path) if one["kind"] not in KEPT]
     for line in lines:
         line["masked"] = mask_secrets(line["text"]).text
     print("| Language | Lines | Recall | Precision |\n|---|---|---|---|")

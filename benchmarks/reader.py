@@ -23,7 +23,7 @@ import vaultmind.language.network as networks
 from vaultmind.language.reader import Intent, intent_of
 
 DATA = Path(__file__).parent / "data"
-BLIND = ("asked_blind7.jsonl", "asked_blind8.jsonl")
+BLIND = ("asked_blind10.jsonl", "asked_blind11.jsonl")
 ACTS = {
     "forget_topic": "forget",
     "forget_that": "forget",

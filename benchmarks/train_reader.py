@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from credentials import KEPT
 from extraction import PARTS
 from extraction import load as dialogues
 from torch import Tensor, nn
@@ -141,7 +142,7 @@ def span(text: str, words: str, tag: int) -> list[tuple[int, int, int]]:
 def asks() -> Task:
     """Return what is asked of the memory, and in which language."""
     rows, skips = [], [at for at, label in enumerate(ASKS) if label.startswith("skip_")]
-    for stem, line in (*lines("asked_[a-z].jsonl"), *lines("utterances.jsonl")):
+    for stem, line in (*lines("asked_?.jsonl"), *lines("utterances.jsonl")):
         label = line.get("asks") or line["intent"]
         label = OLD_NAMES.get(label, label)
         if label in ("do_not_keep", "skip"):
@@ -270,7 +271,8 @@ def secrets() -> Task:
     """Return which words are a credential's value."""
     rows = []
     for stem, line in (*lines("cred*_[a-z].jsonl"), *lines("credentials.jsonl")):
-        text, own = line["text"], line["secrets"] if line["kind"] != "household" else ()
+        is_kept = line["kind"] in KEPT
+        text, own = line["text"], () if is_kept else line["secrets"]
         found = [where for one in own for where in span(text, one, 1)]
         rows.append(Row(text, stem, {"secret": [int(bool(found))]}, found))
     single = [row for row in rows if row.spans and len(row.spans) == 1]
@@ -281,7 +283,7 @@ def secrets() -> Task:
         new = dice.choice([one for one in values if one.isdigit() == kind])
         text = f"{row.text[:start]}{new}{row.text[end:]}"
         rows.append(Row(text, row.writer, row.labels, [(start, start + len(new), tag)]))
-    plain = [*lines("asked_[a-z].jsonl"), *lines("facts_*.jsonl"), *lines("sayings_?.jsonl")]
+    plain = [*lines("asked_?.jsonl"), *lines("facts_*.jsonl"), *lines("sayings_?.jsonl")]
     for stem, line in random.Random(1).sample(plain, PLAIN):
         rows.append(Row(line["text"], stem, {"secret": [0]}, [], WEAK))
     return Task({"secret": ["no", "yes"]}, 2, rows)
@@ -490,6 +492,15 @@ def trained(seed: int) -> dict[str, Any]:
     return {key: value.numpy() for key, value in found.items()}
 
 
+def read(row: Row) -> Row:
+    """Return a row with what its words look like."""
+    row.words = words_of(row.text)
+    if row.words:
+        row.features = encoded([row.words]).astype(np.float16)
+        row.spelt = np.array([spellings(word.text) for word in row.words])
+    return row
+
+
 def stored(member: int) -> dict[str, Tensor]:
     """Return the weights of a network as they ship."""
     with np.load(WEIGHTS) as file:
@@ -555,11 +566,8 @@ def main() -> None:
         if _new:
             new = [row for row in rows if row.writer in _new]
             rows = new + random.Random(5).sample(rows, min(len(rows), 2 * len(new)))
-        for row in rows:
-            row.words = words_of(row.text)
-            if row.words:
-                row.features = encoded([row.words]).astype(np.float16)
-                row.spelt = np.array([spellings(word.text) for word in row.words])
+        with multiprocessing.get_context("fork").Pool(MEMBERS) as pool:
+            rows = pool.map(read, rows, chunksize=500)
         print(f"{name}: {len(rows)} of {len(task.rows)} lines.", flush=True)
         tasks[name] = replace(task, rows=rows)
     with multiprocessing.get_context("fork").Pool(MEMBERS) as pool:

@@ -206,7 +206,7 @@ def test_an_ended_conversation_does_not_bring_back_what_was_forgotten_before_it_
     sleep.fall_asleep("bob")
     assert "azor" not in sleep.facts("bob") and "malmö" in sleep.facts("bob")
     assert sleep.app.gate.queue.waiting("bob") == 0
-    sleep.talk("bob", "I have a new dog named Azor.")
+    sleep.talk("bob", "My new dog is called Azor.")
     sleep.fall_asleep("bob")
     assert "azor" in sleep.facts("bob"), "said anew, it is remembered"
 

@@ -227,7 +227,7 @@ Found = tuple[Candidate, Utterance]
 MAX_FACTS = 8
 ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
-KEEPS = 0.8
+KEEPS = 0.85
 """Likelihood of being a fact from which a piece is one."""
 STANDS = 0.9
 """Likelihood of standing alone from which a piece is written."""

@@ -19,7 +19,7 @@ from vaultmind.redact import Masked, is_name, mask
 from vaultmind.redact.spans import replace
 from vaultmind.tables import table
 
-LIKELY, NAMED, CERTAIN, PART = 0.75, 0.95, 0.985, 0.5
+LIKELY, NAMED, CERTAIN, PART = 0.65, 0.95, 0.985, 0.5
 """Likelihood from which a sentence holds a secret: of what is said, where it may be a product's
 name ("Przelewy24"), and of what the person asked to have remembered, which must not be lost; and
 from which a word is a part of it."""
