@@ -17,7 +17,8 @@ from vaultmind.memory.audit import FACT_OPS, newest_first
 from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.wording import page
 from vaultmind.redact import blank_private, mask
-from vaultmind.session.files import Head, read_text
+from vaultmind.session.active import recent_of
+from vaultmind.session.files import Head, Shelf, read_text
 from vaultmind.times import seconds_of
 from vaultmind.types import Fact
 from vaultmind.vault.files import FileText
@@ -25,13 +26,10 @@ from vaultmind.vault.paths import VaultPaths
 
 SECONDS = 60.0
 """How often it is looked whether something changed."""
-BEGIN, END = (
-    "%% overview: rewritten automatically; write above or below %%",
-    "%% end of overview %%",
-)
+BEGIN = "%% overview: rewritten automatically; write above or below %%"
+END = "%% end of overview %%"
 FACTS, TALKS, DAYS, WEEK = 5, 8, 14, 7
 """Newest facts of an agent, last conversations, days of the chart, days of changes."""
-NOTHING = "–"
 _OURS = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
 
 
@@ -64,7 +62,7 @@ def written(by: Resources, gain: Figures, language: str) -> str:
         agents=_listed(line for agent in agents for line in _known(by, agent)),
         waiting=by.gate.queue.waiting(),
         suggestions=paths.suggestions.removesuffix(".md"),
-        talks=_listed(_talk(paths.session(who, one.id), who, one) for who, one in talks[:TALKS]),
+        talks=_listed(_talk(by, who, one) for who, one in talks[:TALKS]),
         days=", ".join(f'"{one.day}"' for one in days),
         counts=", ".join(map(str, counts)),
         most=max(10, *counts),
@@ -79,14 +77,16 @@ def _known(by: Resources, agent: str) -> Iterator[str]:
     """Yield how much an agent knows, and the newest of it."""
     path = by.gate.paths.brain(agent)
     facts = parse_brain(blank_private(read_text(by.reader, path)[0])).all()
-    yield f"- **{agent}**: [[{path.removesuffix('.md')}|{len(facts)}]]"
+    yield f"- **[[{path.removesuffix('.md')}|{agent}]]**: {len(facts)}"
     oldest = sorted(facts, key=lambda one: one.written)
     yield from (f"\t- {_told(one)}" for one in reversed(oldest[-FACTS:]))
 
 
-def _talk(path: str, agent: str, head: Head) -> str:
-    """Return a conversation as a link with its day and its title."""
-    title = re.sub(r"[\[\]|#^]", " ", mask(head.meta.title or head.id).text)
+def _talk(by: Resources, agent: str, head: Head) -> str:
+    """Return a conversation as a link with its day and its title; its id where it has none."""
+    named, path = head.meta.title, by.gate.paths.session(agent, head.id)
+    recent = None if named else recent_of(Shelf(by.reader), agent, head.id, by.hides)
+    title = re.sub(r"[\[\]|#^]", " ", mask(named or (recent.title if recent else head.id)).text)
     return f"- {head.meta.started[:10]} [[{path.removesuffix('.md')}|{title}]] · {agent}"
 
 
@@ -106,4 +106,4 @@ def _told(fact: Fact) -> str:
 
 
 def _listed(lines: Iterable[str]) -> str:
-    return "\n".join(lines) or NOTHING
+    return "\n".join(lines) or "–"

@@ -161,7 +161,7 @@ def rendered(episode: Episode, *, links: bool = False) -> str:
     task = one_line(mark.text)
     is_long = len(task) > MAX_TITLE
     text += f"\n# {LONG_TASK if is_long else escape(task) or NO_TASK}\n\n"
-    kind = "A task" if mark.kind == "unknown" else f"A {mark.kind}"
+    kind = "Task" if mark.kind == "unknown" else mark.kind.capitalize()
     where = f" in {escape(episode.source)}" if episode.source else ""
     client = f" with {escape(episode.client)}" if episode.client else ""
     about = escape(task) if is_long else f"{kind}{where}, by {episode.agent}{client}."
