@@ -266,7 +266,7 @@ def _priced(piece: str) -> float:
     return max(1.0, length * LETTER_COSTS[name])
 
 
-_cost = lru_cache(maxsize=20_000)(_priced)
+_cost = lru_cache(maxsize=50_000)(_priced)
 """The same, kept for the words that come again and again."""
 
 

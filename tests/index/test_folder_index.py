@@ -129,13 +129,13 @@ def test_a_folder_that_is_gone_keeps_its_index_and_comes_back(
     index = shop.ready(reconcile_minutes=0.005)
     away = tmp_path / "unplugged"
     shop.root.rename(away)
-    until(lambda: "is not there" in " ".join(index.state().notes))
+    until(lambda: "does not exist" in " ".join(index.state().notes))
     assert found(index, "ferry tickets") == set()  # never what cannot be checked
     assert files(index) == {"src/cart.py", "README.md"}
     (away / "README.md").write_text("# Shop\n\nIt sells axolotls now.\n")
     away.rename(shop.root)
     until(lambda: found(index, "axolotls") == {"README.md"})
-    until(lambda: "not there" not in " ".join(index.state().notes))
+    until(lambda: "does not exist" not in " ".join(index.state().notes))
     shop.write("src/late.py", "dugong = 1\n")
     until(lambda: found(index, "dugong") == {"src/late.py"})
 

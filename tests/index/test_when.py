@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import when
+from benchmarks import example, when
 from vaultmind.errors import BadArgument
 from vaultmind.index.when import (
     MAX_CHARACTERS,
@@ -35,7 +35,7 @@ def days(found: tuple[Span, ...]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", ["when_tuned.jsonl", "when_blind.jsonl", "when_hard.jsonl"])
 def test_labelled_texts_are_read_as_they_are_meant(name: str) -> None:
-    lines = (when.DATA / name).read_text("utf-8").splitlines()
+    lines = (example.DATA / name).read_text("utf-8").splitlines()
     score = when.score([json.loads(line) for line in lines])
     assert score.right / score.found >= LEAST
     assert score.right / score.labelled >= LEAST

@@ -31,7 +31,7 @@ def damage(database: Path) -> None:
 def test_a_source_that_is_gone_is_said_at_once(planned: Planned, tmp_path: Path) -> None:
     assert planned.plan(TASK).context.files
     planned.shop.rename(tmp_path / "away")
-    with pytest.raises(VaultNotFound, match="is not there"):
+    with pytest.raises(VaultNotFound, match="does not exist"):
         planned.plan(TASK)
     (tmp_path / "away").rename(planned.shop)
     assert planned.plan(TASK).context.files

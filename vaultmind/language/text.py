@@ -22,7 +22,8 @@ _LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "œ": "oe", "æ": "ae",
 _RECALLED = re.compile(r"<<recalled (?P<mark>\w+)[^\n]*>>.*?(?:<<end (?P=mark)>>|\Z)", re.DOTALL)
 _FOREIGN = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(?P<tag>[a-zA-Z][\w-]*)\b[^<>\n]*>.*?</(?P=tag)>"
-    r"|^[ \t]*>[^\n]*$|https?://\S+",
+    r"|^[ \t]*>[^\n]*$|https?://\S+"
+    r"|(?<=\n)(?:Dear|Szanown\w+|Уважаем\w+|Sehr geehrte\w*|Estimad[oa]s?|Madame|Monsieur)\b.*\Z",
     re.DOTALL | re.MULTILINE,
 )
 _CODE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -67,7 +68,8 @@ def fold_word(text: str) -> str:
 def readable(text: str) -> str:
     """Return a message as long as before, with what is not the person's own words blank.
 
-    Code blocks, quoted lines, recalled text, marked-up and private passages ask for nothing.
+    Code blocks, quoted lines, a letter below the first line, recalled text, marked-up and private
+    passages ask for nothing.
     """
     text = text[:MOST_LETTERS]
     for start, stop, _ in private_spans(text):
