@@ -170,8 +170,9 @@ WEIGHTS = Path(__file__).with_name("contrast.npz")
 SURE = 1.8
 """Score from which a fact is contradicted: of what is found in pairs by writers that the networks
 never saw, 96 or 97 in a hundred are right."""
-NEAR = 0.25
-"""Likeness of two facts below which they are about different things: it is told fast."""
+NEAR, LONGEST = 0.25, 100
+"""Likeness of two facts below which they are about different things: it is told fast. Characters of
+a fact that is judged: a longer one says several things, of which most may still hold."""
 SHARPLY = 10.0
 """How much more the likest word counts than others when two facts are laid side by side."""
 ALIKE = 0.9
@@ -203,9 +204,9 @@ class Side:
 @lru_cache(maxsize=MOST_COMPARED)
 def outdates(new: str, old: str) -> bool:
     """Tell whether an old fact does not hold any more because of a new one, nearly for certain."""
-    if not new.strip() or not old.strip() or side(old).vector @ side(new).vector < NEAR:
+    if not new.strip() or not old.strip() or max(len(new), len(old)) > LONGEST:
         return False
-    return score(old, new) >= SURE
+    return bool(side(old).vector @ side(new).vector >= NEAR) and score(old, new) >= SURE
 
 
 @lru_cache(maxsize=MOST_READ)
