@@ -212,7 +212,7 @@ def test_notes_are_saved_nowhere_but_in_a_folder_that_the_person_allowed(
 def test_a_saved_note_is_new_found_at_once_and_taken_back(machine: Machine) -> None:
     machine.env["VAULTMIND_NOTES_FOLDER"] = "Praca"
     before = fingerprint(machine.vault)
-    machine.begin()
+    machine.run("index")
     with Client.connect(machine.config, Caller("agent", "main")) as client:
 
         def save(title: str) -> str:

@@ -166,8 +166,7 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
     own = np.concatenate([seeds, beside_them[mask[beside_them]]])[:MOST]
     first, last = before(own), after(own)
     near = np.stack([before(first), first, last, after(last)], axis=1)
-    around = sorted({*near.ravel().tolist()} - {*own.tolist(), -1})
-    slots = np.array([*own.tolist(), *around], dtype=np.int64)
+    slots = np.array([*own.tolist(), *sorted({*near.ravel().tolist()} - {*own.tolist(), -1})])
     row_of = {slot: row for row, slot in enumerate(slots.tolist())} | {-1: -1}
     beside = np.array([row_of[slot] for slot in near.ravel().tolist()], dtype=np.int64)
     return own, slots, beside.reshape(near.shape)

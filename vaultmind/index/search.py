@@ -259,8 +259,9 @@ class Search:
         where = where_of(request, caller, self._outlet)
         query = mask(shortened(request.query)).text  # as the texts that it is looked for in
         request = replace(request, query=query)
+        before = self._state()
         if not words(request.query):
-            return SearchResponse((), "no_query", self._state())
+            return SearchResponse((), "no_query", before)
         found, weakness = self._fresh(request, where, caller)
         bare = replace(request, kinds=(), folder="", tag="", after="", before="")
         if not found.hits and bare != request:
@@ -268,7 +269,7 @@ class Search:
             weakness = FILTERED if self._fresh(bare, without, caller)[0].hits else ""
         state = self._state()  # a damaged index is noticed while it is read
         told = " ".join(state.notes)
-        if indexing := state.phase in ("starting", "indexing"):
+        if indexing := {before.phase, state.phase} & {"starting", "indexing"}:
             told = f"Still indexing: {state.indexed} of {state.files} files are searchable."
         return SearchResponse(
             found.hits,
