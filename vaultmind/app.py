@@ -37,13 +37,13 @@ from vaultmind.planner.sources import Sources, described, folder_indexes
 from vaultmind.polling import Polling, look_once, when_changed
 from vaultmind.ports import Clock, Embedder
 from vaultmind.redact import use_patterns
+from vaultmind.session import files, subagents
 from vaultmind.session.capture import Capture
 from vaultmind.session.context import START, ContextBuilder
 from vaultmind.session.conversation import Conversations
 from vaultmind.session.log import SessionLog
 from vaultmind.session.parts import PART_NAMES, BuildRequest, BuiltContext
 from vaultmind.session.recall import Recall
-from vaultmind.session.subagents import messages_said, runs_said, summaries
 from vaultmind.session.voice import Voice
 from vaultmind.tally import Tally
 from vaultmind.types import Caller, Hit, Kind, SearchRequest
@@ -133,9 +133,9 @@ class App:
         )
         notes = EpisodeFiles(self.paths, self.reader)
         kinds = (
-            partial(messages_said, self.index),
-            partial(summaries, self.paths),
-            partial(runs_said, self.paths),
+            partial(files.messages_said, self.index),
+            partial(files.summaries, self.paths),
+            partial(subagents.runs_said, self.paths),
             feedback.said,
             partial(episodes_said, notes, lambda: self.watching),
         )

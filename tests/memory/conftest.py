@@ -14,7 +14,7 @@ import pytest
 from vaultmind.memory.audit import AuditLine, newest_first
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
-from vaultmind.session.subagents import messages_said, summaries
+from vaultmind.session.files import messages_said, summaries
 from vaultmind.types import PERSON, Caller, MemoryWrite, MessageRef, Outcome
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.paths import VaultPaths

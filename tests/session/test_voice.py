@@ -16,9 +16,8 @@ from vaultmind.memory.brain import parse_brain
 from vaultmind.memory.forget.hiding import Tombstones
 from vaultmind.memory.gate import Gate, GateSettings
 from vaultmind.memory.rights import Authority
-from vaultmind.session.files import read_text, session_ids
+from vaultmind.session.files import messages_said, read_text, session_ids
 from vaultmind.session.log import SessionLog
-from vaultmind.session.subagents import messages_said
 from vaultmind.session.voice import Heard, Voice, recalled
 from vaultmind.types import PERSON, Caller, Hit, MemoryWrite, Message
 from vaultmind.vault.files import VaultReader

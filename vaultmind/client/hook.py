@@ -86,7 +86,7 @@ def main(event: str, vault: str = "", agent: str = "", state_dir: str = "") -> i
         elif event in (AFTER_TOOL, AFTER_FAILURE):
             errand |= _use(event, given, told)
         else:
-            # what a prompt was not answered is given with the next one
+            # what comes too late for one prompt is given with the next
             start = (told["source"] or "startup") if event in PATIENCE else ""
             errand |= {name: told[name] for name in ("session_id", "transcript_path", "cwd")}
             errand |= {"source": start, "end": event == "SessionEnd"}

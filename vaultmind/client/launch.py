@@ -215,7 +215,7 @@ def _open_log(state_dir: str) -> int:
 
 def _environment() -> dict[str, str]:
     """Return the daemon's environment, in which this same package is found from anywhere."""
-    environment = {"MALLOC_ARENA_MAX": "2", **os.environ}  # glibc's many heaps: 40 MB more
+    environment = {"MALLOC_ARENA_MAX": "2", **os.environ}  # a heap a thread costs 40 MB more
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if os.path.basename(root) not in ("site-packages", "dist-packages"):
         known = environment.get("PYTHONPATH", "")

@@ -75,7 +75,7 @@ def _misplaced(folder: str) -> str:
     """Return what is wrong with a folder of the vault; empty for a sound one, and for none."""
     parts = folder.split("/") if folder else ()
     is_wrong = any(not part.strip() or part.startswith(".") for part in parts)
-    return "allowed: a folder below the vault that is not hidden, as `Answers`" * is_wrong
+    return "allowed: a folder below the vault that is not hidden, such as `Answers`" * is_wrong
 
 
 @dataclass(frozen=True, slots=True)

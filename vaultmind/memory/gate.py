@@ -99,8 +99,7 @@ class Gate:
     ) -> None:
         self.paths, self.settings, self._indexer = paths, settings, indexer
         self._authority, self.clock = authority, clock
-        self._writer = VaultWriter(paths)
-        self.sweep = partial(self._writer.sweep, settings.notes)
+        self._writer, self._notes = VaultWriter(paths), VaultWriter(paths, settings.notes)
         self.keeps_records = authority.keeps_records
         self.reader = VaultReader(paths, max_bytes=0)
         self.audit = audit.AuditLog(paths, settings.device, self._writer.append, clock)
@@ -111,6 +110,11 @@ class Gate:
         """Previews and does erasures: the person's alone."""
         self._noticed: dict[str, FileStat | None] = {}
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+
+    def sweep(self) -> None:
+        """Remove what writes that were cut short left behind."""
+        for one in (self._writer, self._notes):
+            one.sweep()
 
     # --- facts ---------------------------------------------------------------------------
 
@@ -416,7 +420,7 @@ class Gate:
         """Return what said forgotten facts; an agent reaches its own records alone."""
 
         def edit(relative: str, change: Change) -> None:
-            if self._stored(relative, change, write.caller, "block ids for parts that are hidden"):
+            if self._store(relative, change, write.caller, "block ids for parts that are hidden"):
                 self._indexer.refresh([relative])
 
         found = self.hiding.said(write.agent, gone, edit)
@@ -477,7 +481,7 @@ class Gate:
         that `write` keeps, and for an agent that reaches into another's memory.
         """
         self._check_record(relative, caller)
-        if written := self._stored(relative, change, caller, reason):
+        if written := self._store(relative, change, caller, reason):
             self._indexer.mark([relative])
         return written
 
@@ -508,9 +512,7 @@ class Gate:
         if agent:
             self.audit.note(caller, agent, op, "written", path=path, reason=mask(reason).text)
 
-    def _stored(
-        self, relative: str, change: Change, caller: Caller, reason: str
-    ) -> FileText | None:
+    def _store(self, relative: str, change: Change, caller: Caller, reason: str) -> FileText | None:
         """Change a record, and tell the audit where it was changed."""
         written = self._writer.edit(relative, change)
         if written is not None:
@@ -548,8 +550,7 @@ class Gate:
         line = self.audit.line(caller, agent, audit.NOTE, "written", **told)
         self.audit.write(line)
         try:
-            new = partial(notes.only_new, path, note, self.paths)
-            self._writer.edit(path, lambda _: new(), self.settings.notes)
+            self._notes.edit(path, lambda _: notes.only_new(path, note, self.paths))
         except errors.VaultMindError as error:
             self.audit.write(replace(line, outcome="unchanged", reason=mask(error.message).text))
             raise
@@ -562,7 +563,7 @@ class Gate:
         path = line.after
         if not self.reader.exists(path) or self.reader.read(path).sha != line.sha:
             raise changes.Conflict(f"{path} was edited, moved or deleted since it was saved.")
-        self._writer.remove(path, self.settings.notes, line.sha)
+        self._notes.remove(path, line.sha)
         self.audit.note(caller, line.agent, audit.NOTE, "written", before=path, undoes=line.id)
         return Outcome("written", line.agent, path=path, message=f"{path} is deleted.")
 

@@ -35,9 +35,8 @@ def note_path(title: str, folder: str, paths: VaultPaths) -> str:
 
 
 def only_new(path: str, note: str, paths: VaultPaths) -> str:
-    """Return a note where nothing has its name, nor one that some system takes for it.
-
-    Raises WriteConflict.
+    """Return a note's text. Raises WriteConflict where a file has this name, or one that some
+    system takes for the same.
     """
     folder, _, name = path.rpartition("/")
     for one in paths.absolute(folder).glob("*"):

@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,9 +16,12 @@ from typing import Any
 
 from vaultmind.errors import NotFound, PathRefused, UnreadableNote, VaultMindError
 from vaultmind.memory.brain import MEND, WRITING_WAITS, fault, sound_text
+from vaultmind.memory.forget.hiding import Edit, Ref
+from vaultmind.memory.match import says
+from vaultmind.ports import MessageFinder
 from vaultmind.redact import blank_private, mask
 from vaultmind.session.unkept import unkept
-from vaultmind.types import Caller, Message
+from vaultmind.types import Caller, Fact, Message
 from vaultmind.vault import transcript as written
 from vaultmind.vault.files import OPEN_FLAGS, FileStat, FileText, VaultReader, stat_of
 from vaultmind.vault.paths import SESSION_ID, VaultPaths, agent_name
@@ -30,6 +33,8 @@ Shows = Callable[[str, Caller], bool]
 Hides = Callable[[str, str, str], bool]
 """Tells whether a part of a record (agent, record, block) said what was forgotten."""
 
+CANDIDATES = 200
+"""Messages that are looked at for one fact."""
 DEFAULT_SESSION_BYTES = 8_000_000
 PARSED = 32
 """Sessions that are kept as they were read."""
@@ -273,3 +278,20 @@ def blocks(content: object, kind: str) -> list[dict[str, Any]]:
     """Return the blocks of a kind that a content holds."""
     blocks = content if isinstance(content, list) else []
     return [one for one in blocks if isinstance(one, dict) and one.get("type") == kind]
+
+
+# --- what said a fact ------------------------------------------------------------------------
+
+
+def messages_said(finder: MessageFinder, agent: str, fact: Fact, edit: Edit) -> list[Ref]:
+    """Return a fact's evidence and the messages whose words contain what it says, in any order."""
+    near = finder.messages_about(agent, fact.text, CANDIDATES)
+    own = [fact.evidence] if fact.evidence else []
+    return own + [ref for ref, text in near if says(text, fact.text)]
+
+
+def summaries(paths: VaultPaths, agent: str, fact: Fact, edit: Edit) -> Iterator[str]:
+    """Yield the paths of an agent's summaries: L1 before L2, which sums it up."""
+    yield paths.active_context(agent)
+    folder = paths.root / paths.summaries(agent)
+    yield from map(paths.relative, sorted(folder.rglob("*.md")))

@@ -17,15 +17,12 @@ from typing import Any, NamedTuple
 from vaultmind.errors import BadArgument, VaultMindError
 from vaultmind.memory.forget.hiding import Edit, Ref
 from vaultmind.memory.match import Wanted, says
-from vaultmind.ports import MessageFinder
 from vaultmind.redact import mask
 from vaultmind.types import ROLES, Fact
 from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import VaultPaths
 
-CANDIDATES = 200
-"""Messages that are looked at for one fact."""
 MAX_FILE_BYTES = 32_000_000
 """A larger file is left out."""
 FOLDER = "scheduler_"
@@ -67,20 +64,6 @@ def history(paths: VaultPaths, task: str, most: int, hides: Callable[[str, str],
         if runs:  # what comes after the last end belongs to a run that goes on
             runs[-1].insert(0, message)
     return runs
-
-
-def messages_said(finder: MessageFinder, agent: str, fact: Fact, edit: Edit) -> list[Ref]:
-    """Return a fact's evidence and the messages whose words contain what it says, in any order."""
-    near = finder.messages_about(agent, fact.text, CANDIDATES)
-    own = [fact.evidence] if fact.evidence else []
-    return own + [ref for ref, text in near if says(text, fact.text)]
-
-
-def summaries(paths: VaultPaths, agent: str, fact: Fact, edit: Edit) -> Iterator[str]:
-    """Yield the paths of an agent's summaries: L1 before L2, which sums it up."""
-    yield paths.active_context(agent)
-    folder = paths.root / paths.summaries(agent)
-    yield from map(paths.relative, sorted(folder.rglob("*.md")))
 
 
 def runs_said(paths: VaultPaths, agent: str, fact: Fact, edit: Edit) -> Iterator[Ref]:

@@ -21,8 +21,7 @@ from vaultmind.language.text import facts_in, sentences
 from vaultmind.language.words import NEGATIONS, SOFT, Word, content, fold
 from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import own_paragraphs, parse_brain
-from vaultmind.memory.contradictions import denies, is_count, superseded
-from vaultmind.memory.contradictions import told as dated
+from vaultmind.memory.contradictions import dated, denies, is_count, superseded
 from vaultmind.memory.match import NEAREST, asked_about, is_among, share_of
 from vaultmind.memory.wording import phrase, section_of, told
 from vaultmind.redact import blank_private, mask

@@ -55,11 +55,10 @@ class VaultPaths:
                 raise PathRefused(relative, reason) from error
         return Path(path)
 
-    def writable(self, relative: str, folder: str = "") -> Path:
-        """Return the real path of a file below the memory folder; refuse all others.
+    def writable(self, relative: str, folder: str) -> Path:
+        """Return the real path of a file below a folder; refuse all others.
 
-        `folder`: the one that is meant instead. Raises PathRefused, for reserved and not portable
-        names as well.
+        Raises PathRefused, for reserved and not portable names as well.
         """
         for part in checked_parts(relative):
             # names that some system reserves, forbids or shows as another
@@ -67,8 +66,8 @@ class VaultPaths:
                 raise PathRefused(relative, f"the name {part!r} is reserved or not portable")
             if one_line(part) != part:
                 raise PathRefused(relative, "an invisible character in the name")
-        if not relative.startswith(f"{folder or self.memory_dir}/"):
-            raise PathRefused(relative, f"outside the folder {folder or self.memory_dir}/")
+        if not relative.startswith(f"{folder}/"):
+            raise PathRefused(relative, f"outside the folder {folder}/")
         return self.absolute(relative)
 
     def relative(self, path: Path) -> str:

@@ -49,25 +49,26 @@ _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class VaultWriter:
-    """Writes files of the memory folder. One in a process for each vault; any thread."""
+    """Writes files below the memory folder, or below another. One in a process for each; any
+    thread.
+    """
 
-    def __init__(self, paths: VaultPaths) -> None:
-        self._paths = paths
+    def __init__(self, paths: VaultPaths, folder: str = "") -> None:
+        self._paths, self._folder = paths, folder or paths.memory_dir
         self._reader = VaultReader(paths, max_bytes=0)
         self._locks: dict[str, threading.RLock] = {}
 
-    def edit(self, relative: str, change: Change, folder: str = "") -> FileText | None:
+    def edit(self, relative: str, change: Change) -> FileText | None:
         """Apply a change to a file and return it as written; None when `change` declined.
 
         A text equal to the file's is not written. The byte order mark is kept; newlines are
         the change's own (`files.newline_of`, `files.with_newlines`). `change` may be called
-        again, with newer text, up to `TRIES` times; it must not change anything itself. `folder`:
-        where the file lies, if not in the memory folder.
+        again, with newer text, up to `TRIES` times; it must not change anything itself.
 
         Raises PathRefused, UnreadableNote, WriteConflict (nothing written), WriteFailed (the
         old file is whole).
         """
-        path = self._paths.writable(relative, folder)
+        path = self._paths.writable(relative, self._folder)
         with self._writing(relative):
             for _ in range(TRIES - 1):
                 with suppress(FileChanged):
@@ -80,32 +81,31 @@ class VaultWriter:
         A last line without its newline, as a crash leaves it, is ended first.
         Raises PathRefused, WriteConflict, or WriteFailed (the file is as it was).
         """
-        path = self._paths.writable(relative)
+        path = self._paths.writable(relative, self._folder)
         raw = storable(text).encode()
         with self._writing(relative):
             self._make_folder(path.parent, relative)
             append_file(path, raw)
 
-    def remove(self, relative: str, folder: str = "", sha: str = "") -> None:
+    def remove(self, relative: str, sha: str = "") -> None:
         """Remove a file; with a hash, only what has it. Raises PathRefused, WriteFailed.
 
         WriteConflict where it is something else by now: then it stays.
         """
-        path = self._paths.writable(relative, folder)
+        path = self._paths.writable(relative, self._folder)
         with self._writing(relative):
             if sha and _hash_when_quiet(path) != sha:
                 raise FileChanged
             path.unlink()
             flush_folder(path.parent)
 
-    def sweep(self, folder: str = "") -> None:
-        """Remove temporary files that killed processes left in the memory folder, or in another."""
+    def sweep(self) -> None:
+        """Remove temporary files that killed processes left in the folder."""
         oldest = time.time() - STALE_SECONDS
-        for one in filter(None, (self._paths.memory_dir, folder)):
-            for left in self._paths.absolute(one).rglob(TEMP_PREFIX + "[0-9a-f]" * 16):
-                with suppress(OSError):
-                    if left.lstat().st_mtime < oldest:
-                        left.unlink()
+        for left in self._paths.absolute(self._folder).rglob(TEMP_PREFIX + "[0-9a-f]" * 16):
+            with suppress(OSError):
+                if left.lstat().st_mtime < oldest:
+                    left.unlink()
 
     def _try(self, path: Path, relative: str, change: Change) -> FileText | None:
         before = self._settled(path, relative)

@@ -4,7 +4,8 @@ Claude Code gives SessionStart (startup, resume, clear, compact), UserPromptSubm
 Stop and SessionEnd. Each takes down what was said since the last one; the first two are answered
 with what the host should know and does not have before it. Before a sub-agent starts it is told
 what that should read first. What tools were used on, and what a hook could not tell, lies in the
-state folder until the daemon looks there, each second, or a hook or who asks for an episode does.
+state folder until the daemon looks there, every second, or the next hook or a question about an
+episode does.
 """
 
 from __future__ import annotations

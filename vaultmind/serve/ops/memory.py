@@ -173,13 +173,13 @@ def _facts(sections: Sequence[Row], agents: bool) -> Iterator[str]:
 
     A person is told of each how it came there.
     """
-    from vaultmind.memory.contradictions import told
+    from vaultmind.memory.contradictions import dated
 
     for section in sections:
         yield f"## {section['heading']}" if section["heading"] else "##"
         for fact in section["facts"]:
             source = " ".join(filter(None, (fact.how, fact.written))) or "typed"
-            line = told(fact) if agents else f"{fact.text}  ({source})"
+            line = dated(fact) if agents else f"{fact.text}  ({source})"
             yield f"- {line}" + (f" ^{fact.block}" if fact.block else "")
 
 
