@@ -31,7 +31,7 @@ _COUNTS = {fold(w): str(n) for n, line in enumerate(_SAID["numbers"], 1) for w i
 
 
 def contradicts(new: str, old: str, *, typed: bool = False) -> bool:
-    """Tell whether a new fact says that an old one does not hold any more, nearly for certain.
+    """Tell whether a new fact almost certainly means that an old one is no longer true.
 
     Of an old one that a person `typed` into the file no network judges.
     """
@@ -129,7 +129,7 @@ def _differ(slot: str, value: Sequence[Word], before: Sequence[Word]) -> bool:
 
 
 def _counted_anew(one: _Reading, other: _Reading) -> bool:
-    """Tell whether two facts have other numbers, each of what holds now."""
+    """Tell whether two facts give different numbers for how things are now."""
     states = _STATE.search(one.folded), _STATE.search(other.folded)
     if len(one.numbers) != len(other.numbers) or one.numbers == other.numbers or not all(states):
         return False
@@ -168,15 +168,15 @@ def _slots(text: str, folded: str) -> Iterator[tuple[str, tuple[Word, ...], tupl
 
 WEIGHTS = Path(__file__).with_name("contrast.npz")
 SURE = 1.8
-"""Score from which a fact is contradicted: of what is found in pairs by writers that the networks
+"""Score from which a fact is contradicted: of what it finds in pairs by writers that the networks
 never saw, 98 in a hundred are right."""
 NEAR, LONGEST = 0.25, 100
-"""Likeness of two facts below which they are about different things: it is told fast. Characters of
-a fact that is judged: a longer one says several things, of which most may still hold."""
+"""Likeness of two facts below which they are about different things, a quick check. Characters of
+a fact that is judged: a longer one says several things, and most may still be true."""
 SHARPLY = 10.0
 """How much more the likest word counts than others when two facts are laid side by side."""
 ALIKE = 0.9
-"""What two forms of a word count beside the very same word."""
+"""What two forms of a word count, where the very same word counts 1."""
 WORDS = 8
 """Words of a usual fact."""
 MOST_READ = 1024
@@ -203,7 +203,7 @@ class Side:
 
 @lru_cache(maxsize=MOST_COMPARED)
 def outdates(new: str, old: str) -> bool:
-    """Tell whether an old fact does not hold any more because of a new one, nearly for certain."""
+    """Tell whether a new fact almost certainly means that an old one is no longer true."""
     if not new.strip() or not old.strip() or max(len(new), len(old)) > LONGEST:
         return False
     return bool(side(old).vector @ side(new).vector >= NEAR) and score(old, new) >= SURE

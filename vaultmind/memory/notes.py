@@ -1,4 +1,4 @@
-"""A new note among the person's own, which an agent saves: where it may stand.
+"""Where an agent may save a new note among the person's own.
 
 Only in the one folder that the person named in their own configuration, and only under a name that
 no file there has: no note is ever changed.
@@ -14,7 +14,7 @@ from vaultmind.vault.oneline import one_line
 from vaultmind.vault.paths import VaultPaths
 
 _NOT_IN_NAMES = re.compile(r'[\[\]#^|<>:"/\\?*]+')
-"""What no file name holds on every system, or no link to it in Obsidian."""
+"""What some system allows in no file name, or Obsidian in no link."""
 _ALLOW = 'The person can allow it in their own config.toml: notes.folder = "Answers".'
 
 

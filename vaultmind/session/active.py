@@ -48,7 +48,7 @@ TITLE_CHARS, TITLE_WORDS = 60, 3
 CLIENTS = {
     "claude-code": "Claude Code", "claude-ai": "Claude Desktop", "mcp": "", "cli": "", "http": ""
 }  # fmt: skip
-"""What people call the clients that call themselves otherwise; some tell them nothing."""
+"""What people call clients whose own names for themselves differ, or mean nothing to them."""
 _BLOCK_AT_END = re.compile(r" \^([A-Za-z0-9-]+)$", re.MULTILINE)
 log = logging.getLogger(__name__)
 

@@ -44,7 +44,7 @@ AT_A_TIME_BYTES = 256 * 1024
 MAX_SHOWN = 50
 """Texts that are remembered as given; the host of more has most likely let go of the first."""
 OUT_OF_ORDER = 120.0
-"""A host may write a line so many seconds later than the time that it bears."""
+"""A host may write a line this many seconds after the time it gives."""
 NEWEST = 12
 """Sessions, the newest ones, in which copies of a transcript's beginning are looked for."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -57,7 +57,7 @@ OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
 OWN_TOOL = "mcp__vaultmind"
-"""How Claude Code calls our tools. What they answer stands in the vault already."""
+"""What Claude Code calls our tools. Their answers are in the vault already."""
 NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
@@ -89,7 +89,7 @@ class HostTalk:
     """How far the transcript was read, in bytes."""
     tools: dict[str, str] = field(default_factory=dict)
     since: float = 0.0
-    """In seconds since 1970: what is older stands there, or the person has deleted it."""
+    """In seconds since 1970: what is older is there, or the person has deleted it."""
     seen: set[str] = field(default_factory=set)
     """Ids of messages that stand in other conversations: a host begins one that it resumes or forks
     with a copy.
