@@ -2,9 +2,9 @@
 
 The loss of a query is how unlikely its right candidates are when the candidates' scores are
 taken as a softmax (ListNet's top-one form; Cao et al., ICML 2007). It is convex: Newton's method
-finds its one minimum in some ten steps, each halved until it leads down, the same numbers each time.
-With a prior the weights are pulled to it rather than to nothing, so that a few lessons move a good
-model only a little.
+finds its one minimum in some ten steps, each halved until the loss falls, the same numbers each
+time. With a prior the weights are pulled to it rather than to nothing, so that a few lessons move
+a good model only a little.
 """
 
 from __future__ import annotations
@@ -74,9 +74,8 @@ def train(
         if found[0] > loss:  # too far
             step = step / 2
             continue
-        is_last = loss - found[0] < ENOUGH
-        w, (loss, slope, curve) = w - step, found
-        if is_last:
+        w, gained, (loss, slope, curve) = w - step, loss - found[0], found
+        if gained < ENOUGH:
             break
         step = np.linalg.solve(curve, slope)
     return (w / spread).astype(np.float32), spread.astype(np.float32)
