@@ -145,12 +145,15 @@ def _start(app: App, call: Call, talk: HostTalk, session_id: str) -> str:
 
 
 def _asked(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
-    """Remember what a prompt asks to have remembered; return what the host should say of it.
+    """Do what a prompt surely asks to have remembered, or not kept; return what the host should
+    say of it.
 
     Whatever else it asks of the memory is left to the host, which understands it better.
     """
+    from vaultmind.session.unkept import is_off
+
     asked = app.voice.words.understand(prompt).intent if prompt.strip() else "none"
-    if asked != "remember":
+    if asked != "remember" and not is_off(prompt):
         return "" if asked in ("none", "recall", "show_memory") else ASKED
     caller = replace(call.caller, conversation=talk.conversation)
     told = app.voice.hear(caller, talk.agent, prompt)
