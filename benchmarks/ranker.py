@@ -47,7 +47,7 @@ Asked = tuple[tuple[str, str, str], Collection[str]]
 DEPTH = 200
 """Candidates of each list."""
 L2 = 5e-3
-WEIGHTS = {"notes": 1.0, "large": 1.0, "words": 0.3}
+WEIGHTS = {"notes": 1.0, "large": 1.0, "words": 0.6}
 """Of a question over notes beside one of LoCoMo; of the many about single words."""
 PARTS = 5
 LEARNT_AT_HOME = ("length", "title")
@@ -113,13 +113,13 @@ class Vault:
     def _embed(self) -> None:
         with self.database.read() as connection:
             rows = connection.execute(
-                "SELECT text_hash, title, text FROM chunks WHERE embeds AND text_hash "
+                "SELECT text_hash, kind, title, text FROM chunks WHERE embeds AND text_hash "
                 "NOT IN (SELECT text_hash FROM embeddings WHERE embedder = ?)",
                 (self.embedder.id,),
             ).fetchall()
         for at in range(0, len(rows), _EMBEDDED_AT_ONCE):
             some = rows[at : at + _EMBEDDED_AT_ONCE]
-            made = self.embedder.embed([embedded_text(title, text) for _, title, text in some])
+            made = self.embedder.embed([embedded_text(*chunk) for _, *chunk in some])
             values = [
                 (row[0], self.embedder.id, np.asarray(vector, np.float32).tobytes())
                 for row, vector in zip(some, made, strict=True)

@@ -16,12 +16,8 @@ import pytest
 from tests.index.vault import Vault
 from vaultmind.errors import ConfigError
 from vaultmind.index.columns import Columns, Where
-from vaultmind.index.models import (
-    Model,
-    model_text,
-    read_model,
-    shipped,
-)
+from vaultmind.index.models import Model, model_text, read_model, shipped
+from vaultmind.index.training import Lesson, train
 from vaultmind.index.when import named_time
 from vaultmind.types import PERSON, SearchRequest
 
@@ -175,3 +171,13 @@ def test_every_hit_can_say_why_and_a_ranker_sees_what_a_search_sees(vault: Vault
     weights = [shipped("").features.get(name, 0.0) for name in seen.found.names]
     order = seen.order(np.array(weights, np.float32))
     assert [seen.chunks[at].path for at in order] == ["Kiln.md", "Clay.md"]
+
+
+def test_what_is_rare_and_mostly_right_is_learnt_as_such() -> None:
+    rng, lessons = np.random.default_rng(0), []
+    for number in range(100):
+        features = np.stack([rng.random(200), np.zeros(200)], axis=1).astype(np.float32)
+        if number < 6:  # of six that have it, five are right
+            features[number // 5, 1] = 1
+        lessons.append(Lesson(features, np.eye(200, dtype=np.float32)[0]))
+    assert train(lessons, 5e-3)[0][1] > 2

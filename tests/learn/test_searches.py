@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PLACES = ("cellar", "attic", "garden", "kitchen", "garage", "harbour", "library", "orchard")
 THINGS = ("boiler", "piano", "ladder", "freezer")
 TOPICS = [f"{thing} {place}" for thing in THINGS for place in PLACES]
-TASTE = "Daily"
+TASTE = "Pages"
 """The folder that the ranker in use puts lower."""
 OTHERS = 140
 LETTERS = str.maketrans("0123456789", "bcdfghjklm")

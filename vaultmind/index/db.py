@@ -15,13 +15,15 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-VERSION = 15
-"""Raise it when the tables change: an index of another version is made anew."""
+VERSION = 16
+"""Raise it when other things are stored in the same tables: an index of another version, or with
+other tables, is made anew."""
 NEVER = -1
 """The version of whoever has seen nothing of a journal yet."""
 CHUNK_COLUMNS = (
@@ -35,6 +37,7 @@ SOME = "IN (SELECT value FROM json_each(?))"
 ROOM = "Check that the state folder can be written and the disk has room."
 RESTART = "Stop VaultMind (`vaultmind daemon stop`): the next start rebuilds the index."
 _SCHEMA = Path(__file__).with_name("schema.sql")
+_MADE = VERSION << 16 | crc32(_SCHEMA.read_bytes()) & 0xFFFF
 _BUSY_SECONDS = 30.0
 _MOST_NOTED = 4_096
 """Writes that a journal remembers; whoever is further behind looks at everything."""
@@ -209,7 +212,7 @@ class Database:
         connection = self._connect()
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, VERSION):
+            if version not in (0, _MADE):
                 connection.close()
                 self._delete()
                 return self._open()
@@ -217,7 +220,7 @@ class Database:
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
             )
             if not version:
-                made = f"{_SCHEMA.read_text()} PRAGMA user_version = {VERSION};"
+                made = f"{_SCHEMA.read_text()} PRAGMA user_version = {_MADE};"
                 connection.executescript(f"BEGIN; {made} COMMIT;")
         except BaseException:
             connection.close()

@@ -210,13 +210,14 @@ def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     return unit
 
 
-def embedded_text(title: str, text: str) -> str:
-    """Return what of a chunk is embedded: its headings and its text.
+def embedded_text(kind: str, title: str, text: str) -> str:
+    """Return what of a chunk is embedded: its headings and its text; of a note its title, too.
 
-    The note's own title is left out, so that renaming a note embeds nothing anew.
+    It says what the text is about. That of a conversation is mostly the day, that of facts their
+    section: with them less is found.
     """
-    headings = title.partition(" › ")[2]
-    return f"{headings}\n{text}" if headings else text
+    headings = title if kind == "note" else title.partition(" › ")[2]
+    return f"{headings.replace(' › ', chr(10))}\n{text}" if headings else text
 
 
 # --- what a cosine means

@@ -40,6 +40,8 @@ FEEDBACK = 3
 LONG_LETTERS = 2_000
 """A text of so many letters or more has length 1."""
 MANY_LINKS = 30
+_ALONE = "_alone"
+"""What is given once more, as much as the query's words find nothing."""
 CLOSEST = 1.5
 """On the embedder's scale, what has closeness 1."""
 SURE = 0.8
@@ -194,6 +196,9 @@ def features_of(scene: Scene) -> tuple[tuple[str, ...], Floats]:
     Of meaning only where there are vectors.
     """
     found = dict([*_of_words(scene), *_written(scene), *_of_meaning(scene)])
+    for name in FEATURES:
+        if name.endswith(_ALONE) and scene.closeness is not None:
+            found[name] = found[name.removesuffix(_ALONE)] * (1 - scene.trust)
     names = tuple(name for name in FEATURES if name in found)
     return names, np.stack([found[name] for name in names], axis=1).astype(np.float32)
 

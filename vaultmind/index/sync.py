@@ -299,5 +299,5 @@ def tokens_of(chunk: Chunk) -> str:
 
 def text_hash(chunk: Chunk) -> bytes:
     """Return the key under which a chunk's vector is cached."""
-    text = embedded_text(chunk.title, chunk.text)
+    text = embedded_text(chunk.kind, chunk.title, chunk.text)
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()

@@ -2,9 +2,9 @@
 
 The loss of a query is how unlikely its right candidates are when the candidates' scores are
 taken as a softmax (ListNet's top-one form; Cao et al., ICML 2007). It is convex: Newton's method
-finds its one minimum in some ten steps, none of them longer than 1, the same numbers each time.
-With a prior the weights are pulled to it rather than to nothing, so that a few lessons move a good
-model only a little.
+finds its one minimum in some ten steps, each halved until the loss falls, the same numbers each
+time. With a prior the weights are pulled to it rather than to nothing, so that a few lessons move
+a good model only a little.
 """
 
 from __future__ import annotations
@@ -52,24 +52,30 @@ def train(
         for one in useful
     ]
 
-    def at(w: _Doubles) -> tuple[_Doubles, _Doubles]:
-        """Return the loss's gradient and Hessian at some weights."""
+    def at(w: _Doubles) -> tuple[float, _Doubles, _Doubles]:
+        """Return the loss at some weights, its gradient and its Hessian."""
         slope, curve = l2 * (w - begin), l2 * np.eye(len(w))
+        loss = (w - begin) @ slope / 2
         for x, goal, weight in scaled:
             scores = x @ w
-            odds = np.exp(scores - scores.max())
+            scores -= scores.max()
+            odds = np.exp(scores)
             chances = odds / odds.sum()
+            loss += weight * (np.log(odds.sum()) - goal @ scores)
             slope = slope + weight * (chances - goal) @ x
             mean = chances @ x
             curve += weight * ((x.T * chances) @ x - np.outer(mean, mean))
-        return slope, curve
+        return float(loss), slope, curve
 
-    w = begin
+    w, (loss, slope, curve) = begin, at(begin)
+    step = np.linalg.solve(curve, slope)
     for _ in range(STEPS):
-        slope, curve = at(w)
-        step = np.linalg.solve(curve, slope)
-        size = float(np.abs(step).max())
-        w = w - step / max(1.0, size)
-        if size < ENOUGH:
+        found = at(w - step)
+        if found[0] > loss:  # too far
+            step = step / 2
+            continue
+        w, gained, (loss, slope, curve) = w - step, loss - found[0], found
+        if gained < ENOUGH:
             break
+        step = np.linalg.solve(curve, slope)
     return (w / spread).astype(np.float32), spread.astype(np.float32)

@@ -206,12 +206,12 @@ class Vectors:
         """Give some chunks their vectors: in the cache, and from there in memory."""
         with self._database.read() as connection:
             rows = connection.execute(
-                f"SELECT text_hash, title, text FROM chunks c WHERE rowid {SOME} AND NOT EXISTS"
-                " (SELECT 1 FROM embeddings e WHERE e.text_hash = c.text_hash AND e.embedder = ?"
-                " AND length(e.vector) = ?)",
+                f"SELECT text_hash, kind, title, text FROM chunks c WHERE rowid {SOME}"
+                " AND NOT EXISTS (SELECT 1 FROM embeddings e"
+                " WHERE e.text_hash = c.text_hash AND e.embedder = ? AND length(e.vector) = ?)",
                 (json.dumps(rowids), embedder.id, 4 * embedder.dim),
             )
-            texts = {key: embedded_text(title, text) for key, title, text in rows}
+            texts = {key: embedded_text(*chunk) for key, *chunk in rows}
         if texts:
             fresh = [
                 (key, embedder.id, row.astype("<f4").tobytes(), key)
