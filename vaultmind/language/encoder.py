@@ -64,6 +64,7 @@ def _unpacked() -> Any:  # noqa: ANN401
     model = USE(threads=BLAS_THREADS)
     model.encode(["warm"])
     model._model._threadpool = None  # `heavy` sets the number of threads; no file can hold it
+    model._sp._pieces = ()  # only who asks for words instead of numbers needs them
     return model
 
 
