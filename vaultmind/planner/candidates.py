@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -167,9 +168,10 @@ def candidates(asked: Asked) -> dict[str, Candidate]:
         for path in [path for path, one in pool.items() if not is_kept(one)]:
             del pool[path]
 
+    shows = cache(lambda path: source.shows(path) and outlet.shows(path, asked.caller))
+
     def is_there(one: Candidate) -> bool:
-        known = source.record(one.path) or one.spots
-        return bool(known) and source.shows(one.path) and outlet.shows(one.path, asked.caller)
+        return bool(source.record(one.path) or one.spots) and shows(one.path)
 
     called, defining = source.names
     add("path", called.like(task, MOST_LIKE))
@@ -238,33 +240,34 @@ def _searched(asked: Asked) -> dict[str, Candidate]:
     if seen is None or not by_file:
         return {}
     answers = seen.found
-    words = answers.bm25 / (answers.bm25.max() or 1.0)
-    ranks = answers.ranks[[row for each in by_file.values() for row in each]]
-    low, width = ranks.min(), float(ranks.max() - ranks.min()) or 1.0
+    shares = answers.bm25 / (answers.bm25.max() or 1.0)
+    covered = covered_by(answers.held, answers.weights)
+    scores = ((shares + answers.meaning + covered) / 3).tolist()
+    words, meaning, ranks = shares.tolist(), answers.meaning.tolist(), answers.ranks.tolist()
+    of_files = [ranks[row] for each in by_file.values() for row in each]
+    low, width = min(of_files), (max(of_files) - min(of_files)) or 1.0
 
     def faded(rows: Iterable[int]) -> float:
         """Return a sum of its words' shares in which each next best counts less."""
-        shares = sorted(words[[*rows]].tolist(), reverse=True)[:MOST_SPOTS]
-        return math.fsum(value * FADING**at for at, value in enumerate(shares))
+        best = sorted((words[row] for row in rows), reverse=True)[:MOST_SPOTS]
+        return math.fsum(value * FADING**at for at, value in enumerate(best))
 
     most = max(map(faded, by_file.values())) or 1.0
     found = {}
     for path, each in by_file.items():
-        rows = [*each]
-        held = answers.held[rows]
+        together = answers.held[[*each]].max(axis=0, keepdims=True)
         signals = {
-            "words": words[rows].max(),
-            "words_sum": faded(rows) / most,
-            "coverage": covered_by(held.max(axis=0, keepdims=True), answers.weights)[0],
-            "meaning": answers.meaning[rows].max(),
-            "rank": (answers.ranks[rows].max() - low) / width,
+            "words": max(words[row] for row in each),
+            "words_sum": faded(each) / most,
+            "coverage": float(covered_by(together, answers.weights)[0]),
+            "meaning": max(meaning[row] for row in each),
+            "rank": (max(ranks[row] for row in each) - low) / width,
         }
-        scores = (words[rows] + answers.meaning[rows] + covered_by(held, answers.weights)) / 3
         spots = tuple(
-            Spot(chunk.start, chunk.end, chunk.anchor, float(score))
-            for chunk, score in islice(zip(each.values(), scores, strict=True), MOST_SPOTS)
+            Spot(chunk.start, chunk.end, chunk.anchor, scores[row])
+            for row, chunk in islice(each.items(), MOST_SPOTS)
         )
-        found[path] = Candidate(path, {name: float(it) for name, it in signals.items()}, spots)
+        found[path] = Candidate(path, signals, spots)
     return found
 
 

@@ -102,9 +102,11 @@ def forms_of(one: Candidate, told: Mapping[str, float], sizes: Sizes) -> tuple[F
     `told` says how much each word of the task tells.
     """
     forms, found = list[Form](), list[Piece]()
+    has_secrets = mask(one.text).text != one.text
 
     def piece(part: str, lines: tuple[int, int], text: str, layer: Layer) -> Piece:
-        made = Piece(one.path, part, *lines, mask(text).text, 0, layer)
+        shown = mask(text).text if has_secrets else text
+        made = Piece(one.path, part, *lines, shown, 0, layer)
         return replace(made, tokens=tokens.count(block(made)) + SEPARATOR_TOKENS)
 
     def add(pieces: Iterable[Piece], gain: float) -> None:
@@ -244,9 +246,8 @@ def _whole_lines(text: str, spot: Spot, most_tokens: int) -> tuple[str, int]:
     sizes = accumulate(tokens.count(line) + 1 for line in lines)
     kept = [line.rstrip("\r") for line, size in zip(lines, sizes, strict=True)
             if size <= most_tokens]  # fmt: skip
-    return "\n".join(kept).rstrip() or tokens.clip(lines[0], most_tokens), text.count(
-        "\n", 0, start
-    ) + 1
+    shown = "\n".join(kept).rstrip() or tokens.clip(lines[0], most_tokens)
+    return shown, text.count("\n", 0, start) + 1
 
 
 # --- choosing -----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import re
 import stat as modes
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pathspec import GitIgnoreSpec
 
@@ -32,6 +33,8 @@ _OUR_OWN = (
     *("agents/*/memory/plans", "**/audit-*.jsonl", "**/tombstones-*.jsonl", "**/*.damaged-*"),
 )
 """What of the memory folder is no memory."""
+MANY_PATHS = 5_000
+"""For which it is remembered whether they are excluded."""
 _SPECIAL = re.compile(r"[\\*?\[\]!#]")
 _CONFLICT = re.compile(
     r"\.sync-conflict-\d{8}"  # Syncthing
@@ -57,9 +60,10 @@ class Rules:
         )
         self._filters, self.faults = obsidian_filters(paths)
         """The settings that could not be used."""
+        self.excluded: Callable[[str], bool] = lru_cache(MANY_PATHS)(self._excluded)
+        """Tells whether a vault-relative file or folder is never indexed nor shown."""
 
-    def excluded(self, relative: str) -> bool:
-        """Tell whether a vault-relative file or folder is never indexed nor shown."""
+    def _excluded(self, relative: str) -> bool:
         ours = self._spec.match_file(relative.lower()) or self.is_conflict_copy(relative)
         return ours or any(one.search(relative) for one in self._filters)
 
