@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from chromadb.api.shared_system_client import SharedSystemClient
 
 from tests.waiting import until
 from vaultmind.index.chroma import names, opened
@@ -43,6 +44,7 @@ def test_a_server_keeps_the_vectors_of_several_vaults_apart(tmp_path: Path) -> N
             keeps_apart(tmp_path, f"http://127.0.0.1:{port}")
         finally:
             server.kill()
+            SharedSystemClient.clear_system_cache()
             gc.collect()  # Chroma's client leaves its sockets open
 
 
