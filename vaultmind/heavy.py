@@ -1,8 +1,8 @@
 """One heavy import at a time, and heavy work behind light work.
 
-Two threads that import packages which share a third (numpy under chromadb and the embedders,
-pydantic under chromadb and mcp) can meet half-way, and Python breaks the deadlock by handing
-out a half-initialised module. So whoever imports such a package in a thread holds this lock.
+Two threads that import packages which share a third (numpy under the embedders and py3langid) can
+meet half-way, and Python breaks the deadlock by handing out a half-initialised module. So whoever
+imports such a package in a thread holds this lock.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.fakes import HashEmbedder, OpenToAll
 from tests.index.vault import Hidden
 from vaultmind.config import Config, IndexConfig
+from vaultmind.index.chroma import fill, names, opened
 from vaultmind.index.folder import VaultFolder
 from vaultmind.index.index import Index
 from vaultmind.index.outlet import Outlet
@@ -51,7 +52,10 @@ def contents(index: Index) -> list[Any]:
         keys = connection.execute("SELECT rowid, text_hash FROM chunks ORDER BY id").fetchall()
         files = connection.execute("SELECT path, sha, fault FROM files ORDER BY path").fetchall()
     columns, slots = index._columns, index._columns.slots_of(row[0] for row in keys)
-    stored = {bytes.fromhex(one) for one in index._embedding._store.names()}
+    database, embedder = index._database.path, index._embedding.embedder_id
+    with opened(database.with_name("chroma"), "", embedder) as store:
+        fill(store, {"database": str(database), "embedder": embedder, "size": 4 * 8})
+        stored = {bytes.fromhex(one) for one in names(store)}
     vectors = np.round(columns.vectors(slots), 2).tolist()
     return [chunks, files, vectors, [key in stored for _, key in keys]]
 
