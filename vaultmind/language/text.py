@@ -58,9 +58,8 @@ class Sentence:
 @lru_cache(maxsize=4096)
 def _fold_letter(letter: str) -> str:
     lower = letter.lower()
-    if lower in _LETTERS:
-        return _LETTERS[lower]
-    kept = "".join(c for c in unicodedata.normalize("NFD", lower) if not unicodedata.combining(c))
+    apart = unicodedata.normalize("NFD", _LETTERS.get(lower, lower))
+    kept = "".join(one for one in apart if not unicodedata.combining(one))
     return _LETTERS.get(kept, kept)
 
 

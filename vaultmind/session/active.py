@@ -40,14 +40,14 @@ BATCH = 60
 """Messages that are folded together when a session ends."""
 LINE_TOKENS, KEPT_TOKENS = 32, 1200
 """A longer line is cut; tokens of the summary from which the lines are chosen."""
-SLIGHT_WORDS = 5
-"""Content words from which a statement counts for itself."""
 ORDERS, UNCLEAR = 0.8, 0.4
 """Likelihood of being no fact from which a person's words that cannot stand alone are an order."""
 SCRAP, SCRAP_WORDS = 0.2, 5
 """Likelihood of standing alone below which so few words say nothing."""
 LAST_MESSAGES = 50
 """The newest messages among which the last time is looked for: some are told late."""
+SLIGHT_WORDS = 5
+"""Content words from which a statement counts for itself."""
 CLOCKS_DIFFER = timedelta(minutes=1)
 TITLE_CHARS, TITLE_WORDS = 60, 3
 """A sentence of fewer words makes a title only where there is no longer one."""
@@ -77,7 +77,9 @@ class Leaves:
 def leaves_of(shelf: Shelf, hides: Hides, agent: str, session: str, now: datetime) -> Leaves:
     """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
     transcript = shelf.read(agent, session)
-    told = [one for one, _ in shelf.recallable(agent, session, hides)]
+    spoken = (one.message for one in transcript.messages if one.message.role != "tool")
+    done = {after.block for one, after in pairwise(spoken) if one.asked and after.role != "user"}
+    told = [one for one, _ in shelf.recallable(agent, session, hides) if one.block not in done]
     language, prefix = language_of(told), session.replace("_", "-")
     body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
     said, where = last_time(transcript, now), where_of(transcript.meta)
@@ -194,9 +196,11 @@ def active_context(messages: Sequence[Message], language: str = "en", max_tokens
         return not announces and (line.kind == "decision" or not MARK.search(line.text))
 
     readings = network().read("facts", [one.text for one in whole.lines])
-    each = zip(whole.lines, readings, strict=True)
-    told = [one for one, reading in each if stays(one, reading.heads)]
-    short = (replace(one, text=shortened(one.text, LINE_TOKENS)) for one in told)
+    short = (
+        replace(one, text=shortened(one.text, LINE_TOKENS))
+        for one, reading in zip(whole.lines, readings, strict=True)
+        if stays(one, reading.heads)
+    )
     fits = summary.fitting(replace(whole, lines=tuple(short)), max_tokens)
     return summary.sections(fits, source_bullet)
 

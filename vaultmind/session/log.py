@@ -248,18 +248,19 @@ class SessionLog(files.Shelf):
         for session in dict.fromkeys(ref.session for ref in logged.new):
             if not talk.meta.source:
                 self._grew(agent, session)
-            quietly(partial(self._hide_unkept, agent, session))
+            quietly(partial(self._hide_unkept, agent, session, {one.block for one in logged.new}))
         return replace(logged, redacted=frozenset(kinds), cut=tuple(cut))
 
-    def _hide_unkept(self, agent: str, session: str) -> None:
-        """Hide what new messages of a session ask not to keep, and what repeats it.
+    def _hide_unkept(self, agent: str, session: str, new: set[str]) -> None:
+        """Hide what `new` messages of a session ask not to keep, and those that repeat it.
 
         Only a wish that is beyond doubt counts here.
         """
         off, there = self._off, self.messages(agent, session)
         there = [off.get(MessageRef(agent, session, one.block, one.id), one) for one in there]
-        refs = refs_of(agent, session, (there[at] for at in unkept(there, least=BEYOND_DOUBT)))
-        self.gate.hide(agent, refs, Caller("agent", agent), asked=True)
+        pairs = ((there[at], there[by]) for at, by in unkept(there, least=BEYOND_DOUBT).items())
+        gone = (one for one, by in pairs if new & {one.block, by.block})
+        self.gate.hide(agent, refs_of(agent, session, gone), Caller("agent", agent), asked=True)
 
     def ask(
         self, write: MemoryWrite, words: str = "", id: str = "", said: MessageRef | None = None

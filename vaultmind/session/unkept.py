@@ -75,9 +75,10 @@ def refs_of(agent: str, session: str, messages: Iterable[Message]) -> list[Messa
 
 
 def asks_memory(sentence: str) -> bool:
-    """Tell whether a sentence asks something of the memory, which stands in no summary."""
+    """Tell whether a sentence has the memory keep, change or leave something: in no summary."""
     intent = intent_of(sentence)
-    return intent.intent not in ("none", "correct") or intent.confidence >= PUT_RIGHT
+    told = intent.intent in ("remember", "forget_topic", "forget_that", "skip")
+    return told or (intent.intent == "correct" and intent.confidence >= PUT_RIGHT)
 
 
 def _wish(text: str) -> Intent:

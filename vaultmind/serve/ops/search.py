@@ -85,8 +85,8 @@ def memory_search(
         max_tokens=max_tokens or defaults.max_tokens,
         offset=offset,
     )
-    if session := own_session(app, call.caller, call.caller.agent):  # it is in view
-        asked = replace(asked, running=app.paths.session(call.caller.agent, session))
+    if own := own_session(app, call.caller, call.caller.agent):  # what it says is in view
+        asked = replace(asked, running=app.paths.session(call.caller.agent, own))
     found = index.search(asked, call.caller)
     if offset and not found.hits and found.answer == "nothing_found":
         raise _no_more(offset, f"There are no hits from 'offset' {offset} on.")
