@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 BLAS_THREADS = 1
-"""Threads of one multiplication. More would take the cores from people who are waiting."""
+"""Threads of one multiplication. More would take the cores from people who are waiting. What numpy
+reads when it is imported says the same: see `vaultmind/__init__.py`."""
 _NICE = 10
 _LOCK = threading.RLock()
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, str(BLAS_THREADS))  # numpy reads them when it is imported
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def names(store: Any) -> set[str]:  # noqa: ANN401
     return found
 
 
-def fill(store: Any, orders: dict[str, Any], is_over: Callable[[], bool] = bool) -> None:  # noqa: ANN401
+def fill(store: Any, orders: dict[str, Any], is_over: Callable[[], bool]) -> None:  # noqa: ANN401
     """Bring a collection to the vectors that the database holds."""
     import numpy as np
 

@@ -5,7 +5,6 @@ The index stores a record with each file that it reads; here they are held in me
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Collection, Mapping
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from vaultmind.index.index import Index
 
 SourceKind = Literal["vault", "linked"]
-log = logging.getLogger(__name__)
 KEPT_SECONDS = 1800.0
 """How long the records of files (5 KB each, with what is made of them) are kept for the next plan.
 """
@@ -186,8 +184,7 @@ class Source:
                 return True
             try:
                 stored = self.index.records(written)
-            except IndexUnavailable as error:
-                log.debug("%s is planned over as it was: %s", self.name, error)
+            except IndexUnavailable:
                 return False
             read, changed = adapter(FileRecord).validate_json, dict[str, FileRecord | None]()
             for path in {*(self._kept if written is None else written), *stored}:
