@@ -456,7 +456,7 @@ def _grown(held: NDArray[Any], least: int) -> NDArray[Any]:
     """Return an array of at least so many places."""
     if least <= len(held):
         return held
-    new = np.zeros((max(least, len(held) + len(held) // 2), *held.shape[1:]), dtype=held.dtype)
+    new = np.zeros((max(least, len(held) + len(held) // 8), *held.shape[1:]), dtype=held.dtype)
     new[: len(held)] = held
     return new
 

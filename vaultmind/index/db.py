@@ -218,7 +218,6 @@ class Database:
                 return self._open()
             connection.executescript(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
-                " PRAGMA cache_size = -16000;"
             )
             if not version:
                 made = f"{_SCHEMA.read_text()} PRAGMA user_version = {_MADE};"

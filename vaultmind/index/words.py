@@ -14,10 +14,15 @@ import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
+from vaultmind.config.mapped import mapped
 from vaultmind.heavy import importing
 from vaultmind.language.words import stemmed
 from vaultmind.tables import table
@@ -110,22 +115,24 @@ def _classify(sample: str, codes: tuple[str, ...]) -> tuple[str, float]:
 
 @cache
 def _identifiers() -> dict[tuple[str, ...], Any]:
-    """Return py3langid for the languages of each script (0.5 s), all over one automaton of 40 MB.
+    """Return py3langid for the languages of each script, over one automaton that is mapped."""
+    found: dict[tuple[str, ...], Any] = mapped("py3langid", version("py3langid"), _unpacked)
+    for one in found.values():
+        one.tk_nextmove = memoryview(one.tk_nextmove)
+    return found
 
-    One that is only restricted holds on to what it knows of all the others, 40 MB more.
-    """
+
+def _unpacked() -> dict[tuple[str, ...], Any]:
+    """Return the same without what is known of all other languages, 40 MB (takes 0.5 s)."""
     with importing():
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    whole, found = LanguageIdentifier.from_model_file(MODEL_FILE), {}
-    known = set(whole.labels)
+    whole, found = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True), {}
+    whole.tk_nextmove, known = np.array(whole.tk_nextmove), set(whole.labels)
     for codes in (*(codes for codes, *_ in _SURE.values()), _NEITHER):
-        whole.set_languages([code for code in codes if code in known])
-        found[codes] = LanguageIdentifier(
-            *(whole.nb_ptc, whole.nb_pc, whole.nb_classes, whole.tk_nextmove, whole.tk_output),
-            norm_probs=True,
-            tk_row=whole.tk_row,
-        )
+        one = found[codes] = copy(whole)
+        one.set_languages([code for code in codes if code in known])
+        one._full_model = ()
     return found
 
 
