@@ -306,8 +306,8 @@ def changed_on_disk(database: Database, reader: VaultReader, paths: Collection[s
     return changed
 
 
-def hit_of(chunk: Chunk, text: str, score: float) -> Hit:
-    """Return a chunk as a hit, with what is shown of it and how well it matches."""
+def hit_of(chunk: Chunk, text: str, score: float, **more: Any) -> Hit:  # noqa: ANN401
+    """Return a chunk as a hit, with what is shown of it, how well it matches, and more."""
     names = ("id", "path", "anchor", "kind", "agent", "lang", "time", "session", "message")
-    told = {name: getattr(chunk, name) for name in names}
+    told = {name: getattr(chunk, name) for name in names} | more
     return Hit(**told, speaker=chunk.speaker, title=chunk.title, text=text, score=score)

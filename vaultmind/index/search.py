@@ -185,7 +185,7 @@ class Finder:
             found = rank.Found(query, match, near, timely, vector, named)
             if not len(seeds := rank.seeds_of(columns, found)):
                 return None
-            scene = rank.Scene(columns, self._matcher, found, mask, seeds)
+            scene = rank.Scene(columns, found, mask, seeds)
             model = self.registry().choose(columns.embedder if scene.closeness is not None else "")
             return Candidates(scene, model, telling, listing=listing)
 

@@ -160,9 +160,7 @@ _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u200c\u200d]"
 )
-_LETTERS = str.maketrans(
-    {"ł": "l", "đ": "d", "ø": "o", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ħ": "h"}
-)
+_LETTERS = dict(pair.split(":") for pair in LISTS["letters"]["plain"].split())
 _NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", "f++": "fplusplus"}
 _SOFT = (("cz", "k"), ("sz", "s"), ("ch", "h"), ("c", "k"), ("ч", "к"), ("щ", "ш"), ("ж", "г"))
 _VOWELS = re.compile("[aeiouyаеиоуыэюяйьъ]")
@@ -195,7 +193,9 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     bare = _FOLDED_MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", bare).translate(_LETTERS)
+    for letter, plain in _LETTERS.items():  # many times as fast as `translate`
+        bare = bare.replace(letter, plain)
+    return unicodedata.normalize("NFC", bare)
 
 
 def shortened(query: str) -> str:
@@ -336,7 +336,7 @@ def _stems(lowered: str, algorithm: str) -> tuple[str, ...]:
     bare = fold(lowered)[:MAX_TOKEN]
     if not algorithm or (lowered.isascii() and not lowered.isalpha()):
         return (bare,)
-    found = (fold(stemmed(one, algorithm))[:MAX_TOKEN] for one in (lowered, bare))
+    found = (fold(stemmed(one, algorithm))[:MAX_TOKEN] for one in dict.fromkeys((lowered, bare)))
     return tuple(dict.fromkeys(found))
 
 
