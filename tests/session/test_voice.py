@@ -186,7 +186,7 @@ def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> 
     desk.capture("I have a new bike", "c1")
     desk.capture(said, "c2")
     desk.say(said, "c2")
-    assert desk.hidden() == [said]
+    assert desk.hidden() == [""]  # and not written down
 
 
 # --- correcting ---------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import groupby, islice
 from operator import itemgetter
+from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 from vaultmind.index.db import NEVER, SOME, Database
 from vaultmind.index.linked import shape_of
+from vaultmind.index.words import words
 from vaultmind.types import KINDS, Kind
 
 Floats = NDArray[np.float32]
@@ -155,6 +157,8 @@ class Columns:
         self._tags: list[str] = []
         self.links: list[int] = []
         """How many links each file has."""
+        self.names: list[str] = []
+        """The words of each file's name, a space around each."""
         self.is_code: list[bool] = []
         """Whether each file is one of code."""
         self._forget_vectors()
@@ -296,6 +300,7 @@ class Columns:
             self._slots.append([])
             self._tags.append("")
             self.links.append(0)
+            self.names.append(f" {' '.join(words(PurePath(path).stem))} ")
             self.is_code.append(shape_of(path) == "code")
         return number
 

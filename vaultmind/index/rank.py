@@ -119,8 +119,9 @@ class Scene:
         one by chance."""
         self.bm25, self.topic = _of_best(bm25) * self.trust, _of_best(topic) * self.trust
         """Of each row, as a share of the best; and without the names of those who speak."""
-        self.exact = np.array([match.exact.get(slot, 0.0) for slot in own.tolist()], np.float32)
-        """Share of the query that an identifier is which each candidate has to the letter."""
+        self.is_named, self.exact = _named(columns, own, found)
+        """Whether the name of each candidate's note stands in the query; and the share of the query
+        that an identifier is which it has to the letter, 1 where the query is that name."""
         self.when = np.zeros(self.count, np.float32)
         """How near each candidate's own time (of messages, facts, daily notes) is to the one that
         the query names, 0 to 1; 0 if it names none."""
@@ -168,6 +169,16 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
     row_of = np.full(columns.count + 1, -1)  # the last is that of -1
     row_of[slots] = np.arange(len(slots))
     return own, slots, row_of[near]
+
+
+def _named(columns: Columns, own: Ints, found: Found) -> tuple[Flags, Floats]:
+    asked, rows = f" {' '.join(words(found.query))} ", columns.rows[own]
+    names = [columns.names[file] for file in rows["file"]]
+    is_note = rows["kind"] == KINDS.index("note")
+    stands = is_note & [bool(name.strip()) and name in asked for name in names]
+    exact = [found.match.exact.get(slot, 0.0) for slot in own.tolist()]
+    is_all = stands & [name == asked for name in names]
+    return stands, np.maximum(is_all, np.array(exact, dtype=np.float32))
 
 
 def _without(own: Ints, near: Ints, count: int) -> Ints:

@@ -34,7 +34,7 @@ from vaultmind.times import local_time, seconds_of
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.transcript import PIPE
+from vaultmind.vault.transcript import CALLED, PIPE
 
 HOST = "claude-code"
 WAITING_BYTES = 16 * 1024
@@ -57,7 +57,8 @@ OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
 OWN_TOOL = "mcp__vaultmind"
-"""What Claude Code calls our tools. Their answers are in the vault already."""
+"""What Claude Code calls our tools. Their answers are in the vault already, and what they were
+called with may say what is not to be kept."""
 NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
@@ -337,14 +338,15 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
         for block in files.blocks(content, "tool_use"):
             name = str(block.get("name") or "tool")
             tools[str(block.get("id"))] = name
-            yield Message("tool", _call(block.get("input")), "", speaker=name)
+            given = {} if name.startswith(OWN_TOOL) else block.get("input")
+            yield Message("tool", _call(given), "", speaker=name)
 
 
 def _call(given: object) -> str:
     """Return what a tool was called with, in a line."""
     named = given.items() if isinstance(given, dict) else ()
     said = " · ".join(f"{one}: {it}" for one, it in named)
-    return files.beginning(said, CALL_CHARS) or "(called)"
+    return files.beginning(said, CALL_CHARS) or CALLED
 
 
 def _typed(content: object) -> Iterator[Message]:

@@ -287,16 +287,20 @@ class Voice:
     def _recall(self, spoken: Spoken) -> Heard:
         """Return the facts: all of them, or those that the question is about."""
         intent, reader, target = spoken.intent, self.sessions.reader, spoken.target
+        caller = spoken.caller
         files = (reader.paths.brain(target), reader.paths.archive(target))
         outcome = Outcome("unchanged", target, path=files[0])
-        if not self._sees(spoken.caller, target):
+        if not self._sees(caller, target):
             message = phrase(intent.lang, "may_not_read", agent=target)
             return spoken.answer(message, replace(outcome, outcome="denied"))
         brain, archive = (mask(read_text(reader, one)[0]).text for one in files)
         asked = intent.payload if intent.intent == "recall" else ""
-        known = recalled(brain, archive, asked, partial(self.near, target, asked, spoken.caller))
-        self.note_shown(spoken.caller, target, known.facts)
-        message = " ".join(phrase(intent.lang, name) for name in known.names)
+        known = recalled(brain, archive, asked, partial(self.near, target, asked, caller))
+        self.note_shown(caller, target, known.facts)
+        names = known.names
+        if "nothing_yet" in names and self.sessions.open_session(target, caller.conversation):
+            names = (*names, "will_read")
+        message = " ".join(phrase(intent.lang, name) for name in names)
         return Heard(intent, message, outcome, known.lines)
 
     def _skip(self, spoken: Spoken) -> Heard:
@@ -549,7 +553,7 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
         if not (found := asked_about(about, words)):
             return _near(facts, words, near)
         facts = [facts[at] for at in found]
-    return _told(facts) if facts else Known(names=("nothing_known",))
+    return _told(facts) if facts else Known(names=("nothing_yet",))
 
 
 def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
