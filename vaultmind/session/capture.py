@@ -92,8 +92,8 @@ class HostTalk:
     since: float = 0.0
     """In seconds since 1970: what is older is there, or the person has deleted it."""
     seen: set[str] = field(default_factory=set)
-    """Ids of messages that stand in other conversations: a host begins one that it resumes or forks
-    with a copy.
+    """Ids of messages, and words of requests, that stand in other conversations: a host begins one
+    that it resumes or forks with a copy.
     """
     held: set[str] = field(default_factory=set)
     """Ids of the messages that the host still has before it, word for word."""
@@ -109,7 +109,8 @@ class HostTalk:
 
     def is_new(self, message: Message) -> bool:
         """Tell whether a message is to be written down, if it is not known there."""
-        return message.id not in self.seen and not 0 < seconds_of(message.time) < self.since
+        known = {message.id, message.text} & self.seen
+        return not known and not 0 < seconds_of(message.time) < self.since
 
     def given(self, part: Part) -> None:
         """Keep what the host was answered with."""
@@ -241,8 +242,10 @@ class Capture(Worker):
         for head in heads:
             is_own = head.is_of(talk.conversation)
             if is_own or head in heads[-NEWEST:]:
-                said = [one for one in sessions.messages(talk.agent, head.id) if not one.asked]
+                every = sessions.messages(talk.agent, head.id)
+                said = [one for one in every if not one.asked]
                 talk.seen.update(one.id for one in said)
+                talk.seen.update(one.text for one in every if one.asked and not is_own)
             if is_own:
                 talk.session = head.id
                 times = (seconds_of(one.time) for one in said if one.how == "captured")

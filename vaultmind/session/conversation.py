@@ -18,6 +18,7 @@ from vaultmind.memory.forget.hiding import Name
 from vaultmind.memory.gate import Gate
 from vaultmind.polling import Worker
 from vaultmind.redact import mask
+from vaultmind.session.active import link
 from vaultmind.session.files import Shelf, read_text
 from vaultmind.session.sentences import language_of
 from vaultmind.session.summary import (
@@ -171,8 +172,7 @@ class Conversations(Worker):
 
         def change(file: FileText | None) -> str | None:
             base = parse_rolling(file.text if file else "")
-            session = f"[[{view.path.removesuffix('.md')}]]"  # as Obsidian has a link
-            base = replace(base, session=session, agent=view.agent)
+            base = replace(base, session=link(view.path), agent=view.agent)
             new = update(base)
             return rendered(new) if new != base else None
 
