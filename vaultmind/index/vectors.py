@@ -43,6 +43,8 @@ _PATIENCE_SECONDS = 0.3
 """How long a close waits for a thread that is loading."""
 _SPARE = "SELECT (SELECT count(*) FROM embeddings) - (SELECT count(*) FROM chunks)"
 _STORER = f"{Path(__file__).with_name('chroma.py')}"
+_turn = threading.Lock()
+"""Of several indexes one at a time fills its Chroma; the others look again in a minute."""
 log = logging.getLogger(__name__)
 
 
@@ -157,9 +159,13 @@ class Vectors:
             wanted, pause = self._wanted, QUIET_SECONDS
             try:
                 self._work(wanted)
-                if is_quiet and self._stored != wanted and self.embedder:
+                is_due = is_quiet and self._stored != wanted
+                if is_due and self.embedder and _turn.acquire(blocking=False):
                     let_go()
-                    self._fill_store(self.embedder, wanted)
+                    try:
+                        self._fill_store(self.embedder, wanted)
+                    finally:
+                        _turn.release()
                 self._failures = 0
             except Exception as error:  # a model raises what it likes
                 if self._stopping:

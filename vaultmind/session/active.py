@@ -23,7 +23,7 @@ from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
 from vaultmind.session.files import Hides, Shelf
 from vaultmind.session.parts import Recent
-from vaultmind.session.sentences import language_of, read, shortened
+from vaultmind.session.sentences import language_of, read
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
 from vaultmind.session.unkept import asks_memory
 from vaultmind.times import iso, parse_time, time_of
@@ -38,8 +38,8 @@ BODY_TOKENS = 280
 """Size of an active context without its first line, which says when it was and where."""
 BATCH = 60
 """Messages that are folded together when a session ends."""
-LINE_TOKENS, KEPT_TOKENS = 32, 1200
-"""A longer line is cut; tokens of the summary from which the lines are chosen."""
+KEPT_TOKENS = 1200
+"""Tokens of the summary from which the lines are chosen."""
 ORDERS, UNCLEAR = 0.8, 0.4
 """Likelihood of being no fact from which a person's words that cannot stand alone are an order."""
 SCRAP, SCRAP_WORDS = 0.2, 5
@@ -190,18 +190,14 @@ def active_context(messages: Sequence[Message], language: str = "en", max_tokens
         alone, skips = heads["alone"]["alone"], heads["fact"]["SKIP"]
         orders = line.speaker in people and skips >= ORDERS and alone < UNCLEAR
         is_scrap = alone < SCRAP and len(line.text.split()) <= SCRAP_WORDS
-        if line.kind in ("fact", "other") and (orders or is_scrap):
-            return False
         announces = line.kind == "other" and line.speaker != "user" and line.source in before_tools
-        return not announces and (line.kind == "decision" or not MARK.search(line.text))
+        tells = line.kind == "question" or not (orders or is_scrap or announces)
+        return line.kind == "decision" or (tells and not MARK.search(line.text))
 
     readings = network().read("facts", [one.text for one in whole.lines])
-    short = (
-        replace(one, text=shortened(one.text, LINE_TOKENS))
-        for one, reading in zip(whole.lines, readings, strict=True)
-        if stays(one, reading.heads)
-    )
-    fits = summary.fitting(replace(whole, lines=tuple(short)), max_tokens)
+    each = zip(whole.lines, readings, strict=True)
+    lines = tuple(one for one, reading in each if stays(one, reading.heads))
+    fits = summary.fitting(replace(whole, lines=lines), max_tokens)
     return summary.sections(fits, source_bullet)
 
 

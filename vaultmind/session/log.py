@@ -43,8 +43,9 @@ FULL, MESSAGE = 2, 9
 MAX_CHARS = 100_000
 """Characters of a message that are kept at most; of a longer paste it is said how much is not."""
 BEGINS, ENDED, BLANK = "a session begins", "\nstate: ended", ("\n\n", "\n\r\n")
-SAYS_MORE = 4
-"""Words from which a sentence beside a request says something."""
+SAYS_MORE, LATELY = 4, 400
+"""Words from which a sentence beside a request says something; messages before a new one that are
+looked at for what was asked not to be kept."""
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
 Listener = Callable[[str, str], object]
@@ -256,7 +257,7 @@ class SessionLog(files.Shelf):
 
         Only a wish that is beyond doubt counts here.
         """
-        off, there = self._off, self.messages(agent, session)
+        off, there = self._off, self.messages(agent, session)[-LATELY - len(new) :]
         there = [off.get(MessageRef(agent, session, one.block, one.id), one) for one in there]
         pairs = ((there[at], there[by]) for at, by in unkept(there, least=BEYOND_DOUBT).items())
         gone = (one for one, by in pairs if new & {one.block, by.block})

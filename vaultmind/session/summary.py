@@ -21,8 +21,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from vaultmind.config import Config
-from vaultmind.language.reader import intents_of
+from vaultmind.language.names import covers
+from vaultmind.language.reader import Intent, intents_of
 from vaultmind.language.text import plain_sentences
+from vaultmind.language.words import content
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, context_words, read
 from vaultmind.session.unkept import asks_memory, keeping
@@ -143,6 +145,9 @@ def fold(
     language = language or earlier.language
     old = [(line, read(reading.unmarked(line.text), language)) for line in earlier.lines]
     new = list(_read_lines(keeping(messages), earlier.messages, language))
+    said = (plain_sentences(one.text) for one in messages if one.role == "user")
+    fixes = [one for texts in said for one in intents_of(texts) if one.old]
+    old, new = ([one for one in each if not _is_wrong(one[1], fixes)] for each in (old, new))
     lines = _merged([one for one in old if not _is_answered(one, new)], new)
     last = messages[-1]
     whole = replace(
@@ -219,6 +224,15 @@ def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
     wanted = set(asked.stems)
     enough = max(2.0, ANSWERS * len(wanted))
     return any(len(wanted & set(o.stems)) >= enough for _, o in after if not o.puts_off)
+
+
+def _is_wrong(sentence: Sentence, fixes: Sequence[Intent]) -> bool:
+    """Tell whether a person put right what a sentence says: "since October, not September"."""
+    said = content(sentence.text) if fixes else ()
+    right = ([one for one in content(fix.payload) if covers([one], said)] for fix in fixes)
+    return any(
+        same and covers(content(fix.old), said) for fix, same in zip(fixes, right, strict=True)
+    )
 
 
 def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:

@@ -23,8 +23,8 @@ AHEAD = 0.95
 """Likelihood from which a wish means all that follows."""
 BEYOND_DOUBT = 0.9
 """Likelihood from which a message is hidden as soon as it is written down."""
-PUT_RIGHT = 0.95
-"""Likelihood from which a sentence puts right what is known: many a plain date looks like one."""
+CERTAIN = 0.95
+"""Likelihood from which a sentence is a request: many a plain date looks like a correction."""
 
 
 def unkept(messages: Sequence[Message], least: float = 0.0) -> dict[int, int]:
@@ -77,8 +77,7 @@ def refs_of(agent: str, session: str, messages: Iterable[Message]) -> list[Messa
 def asks_memory(sentence: str) -> bool:
     """Tell whether a sentence has the memory keep, change or leave something: in no summary."""
     intent = intent_of(sentence)
-    told = intent.intent in ("remember", "forget_topic", "forget_that", "skip")
-    return told or (intent.intent == "correct" and intent.confidence >= PUT_RIGHT)
+    return intent.confidence >= CERTAIN and intent.intent not in ("recall", "show_memory")
 
 
 def _wish(text: str) -> Intent:
