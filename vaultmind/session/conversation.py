@@ -18,7 +18,6 @@ from vaultmind.memory.forget.hiding import Name
 from vaultmind.memory.gate import Gate
 from vaultmind.polling import Worker
 from vaultmind.redact import mask
-from vaultmind.session.active import link
 from vaultmind.session.files import Shelf, read_text
 from vaultmind.session.sentences import language_of
 from vaultmind.session.summary import (
@@ -172,7 +171,8 @@ class Conversations(Worker):
 
         def change(file: FileText | None) -> str | None:
             base = parse_rolling(file.text if file else "")
-            base = replace(base, session=link(view.path), agent=view.agent)
+            session = f"[[{view.path.removesuffix('.md')}]]"  # as Obsidian has a link
+            base = replace(base, session=session, agent=view.agent)
             new = update(base)
             return rendered(new) if new != base else None
 
