@@ -39,6 +39,7 @@ class Machine:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("VAULTMIND_")}
         self.env = kept | {
             "HOME": str(vault.parent),
+            "XDG_CACHE_HOME": str(Path("~/.cache").expanduser()),
             "PYTHONPATH": paths,
             "VAULTMIND_STATE_DIR": str(state),
             "VAULTMIND_CONFIG": str(state / "none.toml"),

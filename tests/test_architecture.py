@@ -65,7 +65,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"folder"}),
         frozenset({"linked", "outlet"}),
         frozenset({"columns", "results"}),
-        frozenset({"matching", "sync", "training", "vectors"}),
+        frozenset({"matching", "sync", "training", "vectors", "chroma"}),
         frozenset({"rank"}),
         frozenset({"search", "fetch"}),
         frozenset({"erasing", "related"}),
@@ -106,7 +106,7 @@ INSIDE: dict[str, tuple[frozenset[str], ...]] = {
 """The rooms and files inside a room, lowest first: each imports those below it and its own."""
 
 ONE_ROOM = {
-    "chromadb": {"index/vectors.py"},
+    "chromadb": {"index/chroma.py"},
     "watchdog": {"index/folder.py"},
     "llama_cpp": {"minion/worker.py"},
     "mcp": {"serve/mcp.py"},

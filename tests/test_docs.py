@@ -19,7 +19,7 @@ import pytest
 from vaultmind.cli import options
 from vaultmind.cli.main import cli
 from vaultmind.cli.options import GLOBAL_OPTIONS
-from vaultmind.config import SECTION_TYPES, all_keys
+from vaultmind.config import KEYS, SECTION_TYPES, TOP_KEYS
 from vaultmind.errors import DISTRIBUTION
 from vaultmind.serve import mcp, op
 from vaultmind.serve.op import Operation
@@ -122,8 +122,10 @@ def test_every_json_name_that_is_recorded_is_documented(page: Path) -> None:
 
 def test_every_configuration_key_is_documented_as_it_is() -> None:
     rows = dict(re.findall(r"^\| `([\w.]+)` \|(.*)\|$", CONFIGURATION, re.MULTILINE))
-    assert list(rows) == [name for name, _, _ in all_keys()]
-    for name, default, words in all_keys():
+    top = ((name, "", words) for name, words in TOP_KEYS.items())
+    keys = [*top, *((name, it.default, it.metadata["help"]) for name, it in KEYS.items())]
+    assert list(rows) == [name for name, *_ in keys]
+    for name, default, words in keys:
         cells = [cell.strip() for cell in rows[name].split("|")]
         assert cells[-1] == words
         if default not in ("", ()) and "." in name:

@@ -1,8 +1,8 @@
 """One heavy import at a time, and heavy work behind light work.
 
-Two threads that import packages which share a third (numpy under chromadb and the embedders,
-pydantic under chromadb and mcp) can meet half-way, and Python breaks the deadlock by handing
-out a half-initialised module. So whoever imports such a package in a thread holds this lock.
+Two threads that import packages which share a third (numpy under the embedders and py3langid) can
+meet half-way, and Python breaks the deadlock by handing out a half-initialised module. So whoever
+imports such a package in a thread holds this lock.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 BLAS_THREADS = 1
-"""Threads of one multiplication. More would take the cores from people who are waiting."""
+"""Threads of one multiplication. More would take the cores from people who are waiting. What numpy
+reads when it is imported says the same: see `vaultmind/__init__.py`."""
 _NICE = 10
 _LOCK = threading.RLock()
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, str(BLAS_THREADS))  # numpy reads them when it is imported
 
 
 @contextmanager

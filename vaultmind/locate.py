@@ -64,7 +64,8 @@ def locate(
     if not light and not os.path.isdir(root):
         raise VaultNotFound(f"The vault {found!r} is not a folder.")
     state_root = state_dir or env.get("VAULTMIND_STATE_DIR") or user.get("state_dir")
-    home = os.path.join(cwd, os.path.expanduser(str(state_root or _home(env, "STATE", "state"))))
+    usual = own_folder(env, "STATE", ".local/state")
+    home = os.path.join(cwd, os.path.expanduser(str(state_root or usual)))
     who = agent or env.get("VAULTMIND_AGENT") or str(user.get("agent") or "")
     where = Where(root, f"{os.path.abspath(home)}/{_digest(root)}", who)
     where.memory_dir, where.user = memory_dir, user
@@ -74,7 +75,7 @@ def locate(
 def config_file(env: Mapping[str, str]) -> str:
     """Return the path of the user's own TOML file (it need not exist)."""
     named = env.get("VAULTMIND_CONFIG")
-    path = named or f"{_home(env, 'CONFIG', '')}/config.toml"
+    path = named or f"{own_folder(env, 'CONFIG', '.config')}/config.toml"
     return os.path.abspath(os.path.expanduser(path))
 
 
@@ -94,14 +95,12 @@ def read_toml(path: str, *, light: bool = False) -> dict[str, Any]:
         raise ConfigError(f"{path} cannot be used: {error}.", hint="Fix or remove it.") from error
 
 
-def _home(env: Mapping[str, str], kind: str, linux: str) -> str:
-    """Return the folder of our own among the person's configurations or states."""
-    home = os.path.expanduser("~")
-    usual = f"{home}/.local/{linux}" if linux else f"{home}/.config"
+def own_folder(env: Mapping[str, str], kind: str, usual: str) -> str:
+    """Return the folder of our own among the person's configurations, states or caches."""
     if sys.platform == "darwin":
-        usual = f"{home}/Library/Application Support"
+        usual = "Library/Caches" if kind == "CACHE" else "Library/Application Support"
     named = env.get(f"XDG_{kind}_HOME", "")
-    return f"{named if os.path.isabs(named) else usual}/vaultmind"
+    return f"{named if os.path.isabs(named) else os.path.expanduser(f'~/{usual}')}/vaultmind"
 
 
 def _upward(folder: str, memory_dir: str) -> str:

@@ -65,7 +65,7 @@ def written(by: Resources, gain: Figures, language: str) -> str:
         talks=_listed(_talk(by, who, one) for who, one in talks[:TALKS]),
         days=", ".join(f'"{one.day}"' for one in days),
         counts=", ".join(map(str, counts)),
-        most=max(10, *counts),
+        most=max(8, *counts),
         plans=gain.plans,
         offered=f"{gain.offered_tokens:,}",
         whole=f"{gain.whole_tokens:,}",

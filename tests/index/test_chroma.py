@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import pytest
 from chromadb.api.shared_system_client import SharedSystemClient
 
 from tests.waiting import until
-from vaultmind.index.vectors import ChromaStore
+from vaultmind.index.chroma import names, opened
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -27,7 +28,7 @@ def vectors(number: int, seed: int = 0) -> Matrix:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def names(number: int) -> list[str]:
+def names_of(number: int) -> list[str]:
     return [f"c{index}" for index in range(number)]
 
 
@@ -48,35 +49,29 @@ def test_a_server_keeps_the_vectors_of_several_vaults_apart(tmp_path: Path) -> N
 
 
 def keeps_apart(folder: Path, url: str) -> None:
-    first, second = (ChromaStore(folder / name, url=url) for name in ("one", "two"))
-    until(lambda: is_open(first), 60)
-    second.open("hash-1")
-    first.add(names(5), vectors(5))
-    second.add(["other"], vectors(1))
-    first.close()
-    first.open("hash-1")
-    assert first.names() == set(names(5)) and second.names() == {"other"}
-    first.destroy()
-    first.open("hash-1")
-    assert first.names() == set() and second.names() == {"other"}
-    assert not (folder / "one").exists()
+    one, two = folder / "one", folder / "two"
+    until(lambda: put(one, url, names_of(5)), 60)
+    put(two, url, ["other"])
+    assert put(one, url) == set(names_of(5)) and put(two, url) == {"other"}
+    with opened(one, url, ""):
+        pass  # all of it is dropped
+    assert put(one, url) == set() and put(two, url) == {"other"}
 
 
-def is_open(store: ChromaStore) -> bool:
+def put(root: Path, url: str, fresh: Sequence[str] = ()) -> set[str]:
+    """Store rows of some names; return the names of all, none while there is no server yet."""
     try:
-        store.open("hash-1")
+        with opened(root, url, "hash-1") as store:
+            if fresh:
+                store.upsert(ids=[*fresh], embeddings=vectors(len(fresh)))
+            return names(store)
     except ValueError:
-        return False
-    return True
+        return set()
 
 
 def test_a_folder_that_a_killed_process_left_is_not_trusted(tmp_path: Path) -> None:
-    killed = ChromaStore(tmp_path / "chroma")
-    killed.open("hash-1")
-    killed.add(names(3), vectors(3))
-    shutil.copytree(tmp_path / "chroma", tmp_path / "left")
-    killed.close()
-    again = ChromaStore(tmp_path / "left")
-    again.open("hash-1")
-    assert again.names() == set()
-    again.close()
+    with opened(tmp_path / "chroma", "", "hash-1"):
+        shutil.copytree(tmp_path / "chroma", tmp_path / "left")
+    with pytest.raises(FileExistsError), opened(tmp_path / "left", "", "hash-1"):
+        pass
+    assert put(tmp_path / "chroma", "", names_of(3)) == set(names_of(3))

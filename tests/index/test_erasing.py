@@ -12,6 +12,7 @@ from tests.fakes import HashEmbedder
 from tests.serve.vaults import config_of, open_vault
 from tests.waiting import until
 from vaultmind.app import App, open_app
+from vaultmind.index import vectors
 from vaultmind.types import Message
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -21,9 +22,18 @@ EMBEDDER = HashEmbedder()
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+    monkeypatch.setattr(vectors, "QUIET_SECONDS", 0.05)
     with open_vault(tmp_path, EMBEDDER) as app:
         yield app
+
+
+def stored(app: App) -> Path:
+    """Return Chroma's folder once it holds all vectors."""
+    embedding = app.index._embedding
+    until(lambda: embedding._stored == embedding._wanted)
+    with embedding._storing:
+        return next((app.config.state_dir / "chroma").rglob("chroma.sqlite3")).parent
 
 
 def holding(folder: Path, needle: bytes) -> list[str]:
@@ -41,13 +51,11 @@ def erase(app: App) -> None:
 def test_no_byte_of_an_erased_text_is_left_and_nothing_is_embedded_anew(app: App) -> None:
     state, seen = app.config.state_dir, EMBEDDER.texts_seen
     vector = EMBEDDER.embed([SECRET])[0].astype("<f4").tobytes()[:64]
-    before = [entry.name for entry in (state / "chroma").iterdir()]
-    assert holding(state, b"lighthouse trip") and holding(state, vector)
+    assert holding(state, b"lighthouse trip") and holding(stored(app), vector)
     erase(app)
     assert holding(state, b"lighthouse trip") == holding(state, vector) == []
     assert app.index.wait_ready(30, vectors=True)
-    after = [entry.name for entry in (state / "chroma").iterdir()]
-    assert len(after) == 1 and after != before
+    assert holding(stored(app), vector) == [] and holding(state / "chroma", vector) == []
     told = app.index.state()
     assert told.vectors == told.embeddable > 1
     assert EMBEDDER.texts_seen == seen + 2  # this test's own, and "Nothing.", which is new
@@ -60,9 +68,9 @@ def test_what_means_the_same_is_listed_nearest_first(app: App) -> None:
     assert app.index.erasing.nearest_to(["qqq zzz"], 5) == []
 
 
-def test_without_an_embedder_the_old_folder_of_vectors_goes_too(tmp_path: Path) -> None:
-    with open_vault(tmp_path, EMBEDDER) as app:
-        assert (app.config.state_dir / "chroma").is_dir()
+def test_without_an_embedder_the_old_folder_of_vectors_goes_too(app: App, tmp_path: Path) -> None:
+    assert stored(app)
+    app.close()
     config = config_of(tmp_path)
     config = replace(config, index=replace(config.index, embedder="none"))
     wordy = open_app(config)

@@ -48,12 +48,11 @@ def contents(index: Index) -> list[Any]:
             'SELECT id, path, ordinal, kind, agent, anchor, title, text, start, "end", lang, tags,'
             " time, block, text_hash, embeds, tokens FROM chunks ORDER BY id"
         ).fetchall()
-        keys = connection.execute("SELECT rowid, text_hash FROM chunks ORDER BY id").fetchall()
+        rowids = connection.execute("SELECT rowid FROM chunks ORDER BY id").fetchall()
         files = connection.execute("SELECT path, sha, fault FROM files ORDER BY path").fetchall()
-    columns, slots = index._columns, index._columns.slots_of(row[0] for row in keys)
-    stored = {bytes.fromhex(one) for one in index._embedding._store.names()}
+    columns, slots = index._columns, index._columns.slots_of(one for (one,) in rowids)
     vectors = np.round(columns.vectors(slots), 2).tolist()
-    return [chunks, files, vectors, [key in stored for _, key in keys]]
+    return [chunks, files, vectors]
 
 
 class Life(RuleBasedStateMachine):
@@ -125,11 +124,9 @@ class Life(RuleBasedStateMachine):
         (self.vault / ".obsidian/app.json").write_text(f'{{"userIgnoreFilters": {excluded}}}')
         self.index.everything()
 
-    @rule(lose_vectors=st.booleans())
-    def restart(self, lose_vectors: bool) -> None:
+    @rule()
+    def restart(self) -> None:
         self.index.close()
-        if lose_vectors:
-            shutil.rmtree(self.top / "state" / "chroma", ignore_errors=True)
         self.index = open_index(self.vault, self.top / "state")
         self.lost = False
 

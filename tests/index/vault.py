@@ -12,6 +12,7 @@ import numpy as np
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
+from vaultmind.index.chroma import names, opened
 from vaultmind.index.columns import Columns, Where
 from vaultmind.index.db import Database
 from vaultmind.index.fetch import Fetch
@@ -20,7 +21,7 @@ from vaultmind.index.matching import Matcher
 from vaultmind.index.outlet import Outlet
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Sync
-from vaultmind.index.vectors import ChromaStore, Vectors
+from vaultmind.index.vectors import Vectors
 from vaultmind.ports import Embedder
 from vaultmind.types import IndexState
 from vaultmind.vault.paths import VaultPaths
@@ -147,8 +148,8 @@ class Desk(Vault):
         self.running: list[Vectors] = []
 
     def start(self, embedder: Embedder | None = None) -> Vectors:
-        store = ChromaStore(self.chroma)
-        made = Vectors(self.columns, store, lambda: embedder or self.embedder, lambda: None)
+        given = self.chroma, "", lambda: embedder or self.embedder, lambda: None
+        made = Vectors(self.columns, *given)
         self.running.append(made)
         made.release()
         return made
@@ -173,8 +174,9 @@ class Desk(Vault):
         """Return the path that is the nearest to a question, once all vectors are there."""
         vector = embedding.query_vector(query)
         self.columns.follow()
-        if vector is None or embedding._stored is None or self.columns.lacking():
+        if vector is None or embedding._stored != embedding._wanted or self.columns.lacking():
             return set()
-        assert {bytes.fromhex(one) for one in embedding._store.names()} == {*self.columns.hashes}
+        with embedding._storing, opened(self.chroma, "", embedding.embedder_id) as store:
+            assert {bytes.fromhex(one) for one in names(store)} == {*self.columns.hashes}
         (near,) = self.columns.nearest(vector, self.columns.mask(Where()), 1)
         return {list(self.columns.files)[self.columns.rows["file"][near]]}

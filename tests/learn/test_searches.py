@@ -36,13 +36,14 @@ def write(root: Path) -> None:
     for number, topic in enumerate(TOPICS):
         thing, place = topic.split()
         day = f"2026-{number % 9 + 1:02d}-{number % 27 + 1:02d}"
-        links = " ".join(f"[[{one.title()}]]" for one in TOPICS[number - 3 : number] if number > 3)
+        before = TOPICS[number - 3 : number] if number > 3 else []
+        links = " ".join(f"[[{one.replace(' ', ' and ')}]]" for one in before)
         put(
             root / f"Daily/{day}-{thing}-{place}.md",
             f"---\ndate: {day}\n---\nSaw after the {thing} in the {place} once more.\n",
         )
         put(
-            root / f"Pages/{topic.title()}.md",
+            root / f"Pages/{thing} and {place}.md",
             f"# On it\n\nThe {thing} in the {place}: all there is to know of such things, at "
             f"length, with what the neighbour said of {place} life and where the papers of the "
             f"{thing} lie since that winter. {links}\n",

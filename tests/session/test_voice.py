@@ -186,7 +186,7 @@ def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> 
     desk.capture("I have a new bike", "c1")
     desk.capture(said, "c2")
     desk.say(said, "c2")
-    assert desk.hidden() == [said]
+    assert desk.hidden() == [""]  # and not written down
 
 
 # --- correcting ---------------------------------------------------------------------------
@@ -205,6 +205,16 @@ def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> 
         (["I have two cats"], "That's wrong, I have three cats", ["I have three cats"]),
         (["I have a dog", "The dentist is on Tuesday"], "No, it's Thursday",
          ["The dentist is on Thursday", "I have a dog"]),
+        (["The plumber comes on 3 March at 10"], "No, it's 4 March, not 3 March.",
+         ["The plumber comes on 4 March (2026-03-04) at 10"]),
+        (["The plumber comes on 3 March at 10"], "No, the plumber comes on Friday.",
+         ["The plumber comes on Friday at 10"]),
+        (["My blood test is on 14 May"], "No, the blood test is on 15 May, not the 14th",
+         ["My blood test is on 15 May (2026-05-15)"]),
+        (["I'm vegetarian since October"], "No, it was September, not October.",
+         ["I'm vegetarian since September (2025-09)"]),
+        (["Wywiadówka jest 10 marca o 17"], "Nie, wywiadówka jest 11 marca, nie 10.",
+         ["Wywiadówka jest 11 marca (2026-03-11) o 17"]),
     ],
 )  # fmt: skip
 def test_a_correction_changes_the_words_that_were_wrong(

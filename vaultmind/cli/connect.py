@@ -315,7 +315,7 @@ def check_clients(config: Config) -> list[dict[str, str]]:
         except ConfigError as error:
             told.append((name, "warn", error.message, "Fix it by hand."))
     if not told:
-        what, mend = "No client is connected to this vault.", "To connect one: vaultmind connect"
+        what, mend = "No client is connected in this folder.", "To connect one: vaultmind connect"
         told = [("clients", "ok", what, mend)]
     if (log := config.state_dir / hook.LOG).exists():
         told.append(("claude-code hooks", "warn", f"A hook failed: see {log}.", "Then remove it."))

@@ -8,7 +8,7 @@ up.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,6 @@ from vaultmind.locate import config_file, locate, read_toml
 ENV_PREFIX = "VAULTMIND_"
 VAULT_CONFIG = "config.toml"
 """Name of the vault's own configuration, inside the memory folder."""
-DEVICE_FILE = "device"
-"""Name of the file in the state folder that names this device."""
 SECTION_TYPES: dict[str, type] = {
     item.name: type(item.default) for item in fields(Config) if is_dataclass(item.default)
 }
@@ -86,18 +84,10 @@ def user_config_path(env: Mapping[str, str]) -> Path:
 
 def device_name(state_dir: Path) -> str:
     """Return this device's name, made on first use: of its audit files, and its sessions."""
-    path = state_dir / DEVICE_FILE
+    path = state_dir / "device"
     if not path.exists():
         path.write_text(f"{os.urandom(4).hex()}\n", "ascii")
     return path.read_text("ascii").strip()
-
-
-def all_keys() -> Iterator[tuple[str, Any, str]]:
-    """Yield (dotted key, default, help) for every key, for the docs and their test."""
-    for name, text in TOP_KEYS.items():
-        yield name, "", text
-    for name, item in KEYS.items():
-        yield name, item.default, item.metadata["help"]
 
 
 def _flatten(values: Mapping[str, Any]) -> dict[str, Any]:

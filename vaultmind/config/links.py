@@ -18,7 +18,6 @@ from vaultmind.tables import keep_private
 LINK_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 FOLDER = "links"
 """Beside the user's configuration."""
-_VERSION = 1
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9._-]+")
 
 
@@ -82,7 +81,7 @@ def write_links(path: Path, vault: Path, links: tuple[Link, ...]) -> None:
     Raises ConfigError where that is not possible; then the file is as it was.
     """
     kept = [{"name": link.name, "root": os.fspath(link.root)} for link in links]
-    value = {"version": _VERSION, "vault": os.fspath(vault), "links": kept}
+    value = {"version": 1, "vault": os.fspath(vault), "links": kept}
     try:
         keep_private(path, value)
     except OSError as error:

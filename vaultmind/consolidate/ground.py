@@ -171,7 +171,7 @@ class Fault:
 def supported(
     claim: str, sources: Sequence[Message], quote: str = "", also: str = ""
 ) -> Fault | None:
-    """Return what of a claim its sources do not bear out; None where they do.
+    """Return what of a claim its sources do not support; None where they do.
 
     With a `quote` it must stand in a message of the user, and the claim may use other words.
     `also`: what else may stand in the claim, such as the speakers' names.

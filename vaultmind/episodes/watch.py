@@ -23,6 +23,7 @@ from vaultmind.episodes.types import Change, Episode, Event, TaskMark
 from vaultmind.errors import NotFound
 from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
+from vaultmind.session.unkept import is_off
 from vaultmind.times import seconds_of
 from vaultmind.types import Caller
 
@@ -209,6 +210,7 @@ class Watching(Worker):
         return talk
 
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
+        words = "" if is_off(words) else words
         says = bool(words.strip()) and not self._tasks().names_nothing(words)
         self._settle_turn(talk)  # one that was broken off
         for work in talk.works.values():
@@ -233,7 +235,8 @@ class Watching(Worker):
             return
         talk.ids.append(use.id)
         if not talk.prompt:  # what was forgotten or erased since is not read again
-            talk.prompt = asked()
+            words = asked()
+            talk.prompt = "" if is_off(words) else words
         events: defaultdict[str, list[Event]] = defaultdict(list)
         for place, event in _events_of(use, self._holding):
             work = self._work(talk, place, use.time)

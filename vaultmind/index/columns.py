@@ -24,6 +24,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import groupby, islice
 from operator import itemgetter
+from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 from vaultmind.index.db import NEVER, SOME, Database
 from vaultmind.index.linked import shape_of
+from vaultmind.index.words import words
 from vaultmind.types import KINDS, Kind
 
 Floats = NDArray[np.float32]
@@ -105,7 +107,7 @@ class _Segment(NamedTuple):
 
     def of(self, term: int) -> Postings:
         """Return the postings of a term."""
-        at = int(np.searchsorted(self.terms, term))
+        at = int(self.terms.searchsorted(term))
         is_there = at < len(self.terms) and self.terms[at] == term
         return self.postings[self.starts[at] : self.starts[at + 1]] if is_there else _NOWHERE
 
@@ -127,6 +129,8 @@ class Columns:
         """Those of the index, commonest first."""
         self.rows: NDArray[Any] = np.zeros(1_024, dtype=_ROW)
         self.alive: Flags = np.zeros(1_024, dtype=np.bool_)
+        self._embedded: Flags = np.zeros(0, dtype=np.bool_)
+        """Which chunks have a vector, or will."""
         self.norm: Floats = np.zeros(0, dtype=np.float32)
         """What BM25 divides by, from the length of each chunk."""
         self.times: list[str] = []
@@ -153,6 +157,8 @@ class Columns:
         self._tags: list[str] = []
         self.links: list[int] = []
         """How many links each file has."""
+        self.names: list[str] = []
+        """The words of each file's name, a space around each."""
         self.is_code: list[bool] = []
         """Whether each file is one of code."""
         self._forget_vectors()
@@ -294,6 +300,7 @@ class Columns:
             self._slots.append([])
             self._tags.append("")
             self.links.append(0)
+            self.names.append(f" {' '.join(words(PurePath(path).stem))} ")
             self.is_code.append(shape_of(path) == "code")
         return number
 
@@ -302,6 +309,7 @@ class Columns:
         rows = self.rows[: self.count]
         lengths = (rows["words"] + rows["stems"] + rows["title"]).astype(np.float32)
         living = self.alive[: self.count]
+        self._embedded = living & (rows["embeds"] > 0)
         self.living = int(living.sum())
         mean = max(1.0, float(lengths[living].mean())) if self.living else 1.0
         self.norm = np.asarray(K1 * (1.0 - B + B * lengths / mean), dtype=np.float32)
@@ -326,17 +334,15 @@ class Columns:
         """Return the chunks that still want a vector, by rowid; memory comes first."""
         with self.lock:
             rows = self.rows[: self.count]
-            lacks = self.alive[: self.count] & ~self.has_vector[: self.count]
-            slots = np.flatnonzero(lacks & (rows["embeds"] > 0))
+            slots = np.flatnonzero(self._embedded & ~self.has_vector[: len(self._embedded)])
             slots = slots[np.argsort(rows["kind"][slots] == _NOTE, kind="stable")]
             return list(rows["rowid"][slots].tolist())
 
     def vector_counts(self) -> tuple[int, int]:
         """Return how many chunks have a vector, and how many have one or will."""
         with self.lock:
-            wanted = self.alive[: self.count] & (self.rows["embeds"][: self.count] > 0)
-            has = self.has_vector[: self.count]
-            return int((wanted & has).sum()), int(wanted.sum())
+            has = self._embedded & self.has_vector[: len(self._embedded)]
+            return int(np.count_nonzero(has)), int(np.count_nonzero(self._embedded))
 
     def read_vectors(self, rowids: Sequence[int]) -> None:
         """Read the cached vectors of some chunks, of those that have one."""
@@ -362,7 +368,8 @@ class Columns:
         """Return the chunks nearest in meaning among some, nearest first."""
         above = 2.0 + self._coarse[: self.count] @ vector[:COARSE]  # no cosine is below -1
         slots = best(above * (mask & self.has_vector[: self.count]), MOST_EXACT)
-        order = np.argsort(-self.vectors(slots) @ vector, kind="stable")
+        cosines = self._fine[slots].astype(np.float32) @ vector * self._scales[slots]
+        order = np.argsort(-cosines, kind="stable")
         return slots[order[:count]]
 
     # --- words ---------------------------------------------------------------------------
@@ -374,22 +381,29 @@ class Columns:
 
     def _postings(self, term: str) -> Postings:
         number = self.term_ids.get(term, -1)
-        found: Postings = np.concatenate([_NOWHERE, *(one.of(number) for one in self._segments)])
+        some = [held for one in self._segments if len(held := one.of(number))] or [_NOWHERE]
+        found = np.concatenate(some) if len(some) > 1 else some[0]
         return np.compress(self.alive[found["slot"]], found) if self._dead else found
 
-    def score(self, term: str, total: Floats, *, typed: bool = False) -> None:
-        """Add to the scores of all chunks what BM25 gives those that hold a stem.
+    def bm25(self, terms: Iterable[str], *, typed: bool = False) -> Floats:
+        """Return what BM25 gives each chunk for some stems.
 
-        `typed`: what holds it as typed counts, too.
+        `typed`: what holds one as typed counts, too.
         """
-        postings = self.postings(term)
+        total = np.zeros(self.count, dtype=np.float32)
+        some = [self.postings(term) for term in terms] or [_NOWHERE]
+        postings = np.concatenate(some) if len(some) > 1 else some[0]
         often = postings["stems"] + TITLE_WEIGHT * postings["titles"].astype(np.float32)
-        often += postings["words"] * np.float32(typed)
+        if typed:
+            often += postings["words"]
         held = often > 0
+        term = np.repeat(np.arange(len(some)), [*map(len, some)])[held]
         slots, often = postings["slot"][held], often[held]
-        rest = max(self.living - len(slots), 0)
-        rarity = max(LEAST_RARITY, math.log((rest + 0.5) / (len(slots) + 0.5)))
-        total[slots] += rarity * often * (K1 + 1.0) / (often + self.norm[slots])
+        holding = np.bincount(term, minlength=len(some)).tolist()
+        odds = [(max(self.living - many, 0) + 0.5) / (many + 0.5) for many in holding]
+        rarity = np.array([max(LEAST_RARITY, math.log(one)) for one in odds], np.float32)[term]
+        np.add.at(total, slots, rarity * often * (K1 + 1.0) / (often + self.norm[slots]))
+        return total
 
     # --- filters -------------------------------------------------------------------------
 
@@ -423,9 +437,8 @@ class Columns:
 
     def latest(self, where: Where, count: int) -> Ints:
         """Return the latest chunks with a time of their own that pass a filter."""
-        slots = np.flatnonzero(self.mask(where)).tolist()
-        timed = [slot for slot in slots if self.times[slot]]
-        timed.sort(key=lambda slot: self.times[slot], reverse=True)
+        slots, time_of = np.flatnonzero(self.mask(where)).tolist(), self.times.__getitem__
+        timed = sorted(filter(time_of, slots), key=time_of, reverse=True)
         return np.array(timed[:count], dtype=np.int64)
 
     def beside(self, side: Literal["before", "after"], slots: Ints) -> Ints:
@@ -442,8 +455,8 @@ def best(scores: Floats, count: int) -> Ints:
     """Return the places of the best positive scores, best first; of equals the first."""
     slots = np.flatnonzero(scores > 0)
     if 0 < count < len(slots):
-        least = np.partition(scores[slots], -count)[-count]
-        slots = slots[scores[slots] >= least]
+        positive = scores[slots]
+        slots = slots[positive >= np.partition(positive, -count)[-count]]
     return slots[np.argsort(-scores[slots], kind="stable")[:count]]
 
 
@@ -451,7 +464,7 @@ def _grown(held: NDArray[Any], least: int) -> NDArray[Any]:
     """Return an array of at least so many places."""
     if least <= len(held):
         return held
-    new = np.zeros((max(least, len(held) + len(held) // 2), *held.shape[1:]), dtype=held.dtype)
+    new = np.zeros((max(least, len(held) + len(held) // 8), *held.shape[1:]), dtype=held.dtype)
     new[: len(held)] = held
     return new
 

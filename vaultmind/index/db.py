@@ -218,7 +218,6 @@ class Database:
                 return self._open()
             connection.executescript(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;"
-                " PRAGMA cache_size = -16000;"
             )
             if not version:
                 made = f"{_SCHEMA.read_text()} PRAGMA user_version = {_MADE};"
@@ -307,8 +306,8 @@ def changed_on_disk(database: Database, reader: VaultReader, paths: Collection[s
     return changed
 
 
-def hit_of(chunk: Chunk, text: str, score: float) -> Hit:
-    """Return a chunk as a hit, with what is shown of it and how well it matches."""
+def hit_of(chunk: Chunk, text: str, score: float, **more: Any) -> Hit:  # noqa: ANN401
+    """Return a chunk as a hit, with what is shown of it, how well it matches, and more."""
     names = ("id", "path", "anchor", "kind", "agent", "lang", "time", "session", "message")
-    told = {name: getattr(chunk, name) for name in names}
+    told = {name: getattr(chunk, name) for name in names} | more
     return Hit(**told, speaker=chunk.speaker, title=chunk.title, text=text, score=score)

@@ -119,7 +119,7 @@ class LocalEmbedder:
         size = max(_WORTH_SHARING, -(-len(shown) // CORES))
         parts = [shown[at : at + size] for at in range(0, len(shown), size)]
         rows = (self._pool.map if len(parts) > 1 else map)(model.encode, parts)
-        return _unit_rows(np.concatenate([np.empty((0, self.dim)), *rows]))
+        return _unit_rows(np.concatenate([np.empty((0, self.dim), np.float32), *rows]))
 
     def _loaded(self) -> Any:  # noqa: ANN401
         if self._model is None and self._name == "use":
@@ -203,7 +203,8 @@ def _shown(texts: Sequence[str]) -> list[str]:
 
 def _unit_rows(rows: Any) -> Matrix:  # noqa: ANN401
     """Return rows of length 1 in float32; a row without a direction points along the first axis."""
-    matrix = np.nan_to_num(np.asarray(rows, dtype=np.float32))
+    matrix = np.asarray(rows, dtype=np.float32)
+    matrix = matrix if np.isfinite(matrix).all() else np.nan_to_num(matrix)
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit = np.asarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
     unit[lengths[:, 0] == 0, 0] = 1.0

@@ -18,7 +18,7 @@ from vaultmind.index.db import chunks_of
 from vaultmind.index.embed import scale_of
 from vaultmind.index.search import Finder
 from vaultmind.index.sync import Sync
-from vaultmind.index.vectors import DROP_ORPHANS, Vectors, blank_freed_memory
+from vaultmind.index.vectors import DROP_ORPHANS, Vectors
 from vaultmind.types import Chunk, MessageRef, Scrubbed
 
 _BEGUN = "erasure_begun"
@@ -54,7 +54,6 @@ class Erasing:
         with self._lock:
             self._is_under_way = False
             try:
-                blank_freed_memory(True)
                 self._sync.refresh(sorted(set(paths)))
                 with self._database.write() as connection:
                     connection.execute(DROP_ORPHANS)

@@ -25,7 +25,7 @@ from vaultmind.index.outlet import Outlet
 from vaultmind.index.related import Relations
 from vaultmind.index.search import Finder, Search
 from vaultmind.index.sync import Describe, Sync
-from vaultmind.index.vectors import ChromaStore, Vectors
+from vaultmind.index.vectors import Vectors
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import Fault, IndexState, Progress
 from vaultmind.vault.files import FileStat
@@ -72,8 +72,8 @@ class Index:
             sync.forget_all()  # its texts were masked by others
             self._database.set("patterns", patterns)
         opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
-        store = ChromaStore(config.state_dir / "chroma", url=named.chroma_url)
-        self._embedding = Vectors(self._columns, store, opening, self._step)
+        chroma = config.state_dir / "chroma", named.chroma_url
+        self._embedding = Vectors(self._columns, *chroma, opening, self._step)
         self._embedding.owns_embedder = outlet.folder.what == "vault"
         self.outlet = outlet
         """The filter of every way out, for those that show vault text without searching."""

@@ -8,8 +8,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, takewhile
-from operator import eq
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from vaultmind.index.columns import Columns, Flags, Floats, Ints, best
 from vaultmind.index.db import SOME
 from vaultmind.index.words import Term, detect, query_terms, skeleton
+from vaultmind.language.words import letters_shared
 
 MAX_TERMS = 24
 """Terms of a query that are looked for, the rarest."""
@@ -78,14 +78,13 @@ class Matcher:
             self._stand_ins = StandIns(columns)
         counts = {term: self._count(term) for term in query_terms(query, columns.languages)}
         chosen = self._chosen(counts)
-        plain = self.bm25(term.stems for term in chosen)
+        plain = columns.bm25(chain.from_iterable(term.stems for term in chosen))
         passing = np.where(mask, plain, np.float32(0.0))
         alike = self._resembling(counts, everything=not passing.any())
         kin = self._kin(counts, query)
         for found, weight in ((alike, RESEMBLING_WEIGHT), (kin, KIN_WEIGHT)):
-            total = np.zeros(columns.count, dtype=np.float32)
-            for token in dict.fromkeys(chain.from_iterable(found.values())):
-                columns.score(token, total, typed=True)
+            tokens = dict.fromkeys(chain.from_iterable(found.values()))
+            total = columns.bm25(tokens, typed=True)
             passing += weight * np.where(mask, total, np.float32(0.0))
         single = [term for term in counts if not term.stop]
         if len(single) > MAX_TERMS:
@@ -96,13 +95,6 @@ class Matcher:
         exact = self._exact(query, passing)
         text, title = self._held(wanted, alike, kin)
         return Match(wanted, weights, text, title, plain, passing, best(passing, depth), exact)
-
-    def bm25(self, wanted: Iterable[Sequence[str]]) -> Floats:
-        """Return the BM25 of each chunk for some words, each by all of its stems."""
-        total = np.zeros(self._columns.count, dtype=np.float32)
-        for stem in chain.from_iterable(wanted):
-            self._columns.score(stem, total)
-        return total
 
     def _held(self, wanted: Sequence[Term], *found: _Tokens) -> tuple[NDArray[np.uint8], Flags]:
         text = np.zeros((len(wanted), self._columns.count), dtype=np.uint8)
@@ -177,8 +169,7 @@ class Matcher:
         One adds to the score as much of the best score as it has of the words of the query.
         """
         wanted = identifiers(query)
-        slots = best(scores, MAX_EXACT if wanted else 0)
-        if not len(slots):
+        if not wanted or not len(slots := best(scores, MAX_EXACT)):
             return {}
         slot_of = {int(self._columns.rows["rowid"][slot]): int(slot) for slot in slots}
         with self._columns.database.read() as connection:
@@ -229,8 +220,10 @@ class StandIns:
         lengths = range(size - allowed, size + allowed + 1)
         swapped = word[: cut - 1] + word[cut] + word[cut - 1] + word[cut + 1 :]
         found = []
+        letters = set(word)
         for term in {*self._around(word[:cut], word[-cut:], lengths), swapped} - {word}:
-            distance = edits(word, term, allowed)
+            others = len(letters.symmetric_difference(term))  # an edit makes two at most
+            distance = edits(word, term, allowed) if others <= 2 * allowed else allowed + 1
             if distance <= allowed and (count := self._count(term)):
                 begins = term[0] == word[0] or term[:2] == word[1::-1]
                 found.append((begins, distance, term[0] != word[0], -count, term))
@@ -254,7 +247,8 @@ class StandIns:
         self._read_new()
         begin = skeleton(word)[:KIN_CONSONANTS]
         family = self._families.get(begin, []) if len(begin) == KIN_CONSONANTS else []
-        alike = {term: _common(word, term) for term in family if term != word and self._count(term)}
+        family = [term for term in family if term != word and self._count(term)]
+        alike = {term: letters_shared(word, term) for term in family}
         near = [one for one in alike if alike[one] >= max(3, min(len(word), len(one)) / 2)]
         return sorted(near, key=lambda term: (-alike[term], term))[:most]
 
@@ -278,21 +272,16 @@ def _within(held: Sequence[str], head: str, lengths: range) -> Iterator[str]:
     return islice((one for one in held[first:last] if len(one) in lengths), MOST_CANDIDATES)
 
 
-def _common(a: str, b: str) -> int:
-    """Return with how many letters both begin."""
-    return sum(1 for _ in takewhile(bool, map(eq, a, b)))
-
-
 def edits(a: str, b: str, most: int) -> int:
     """Return the edits (insert, delete, change, swap of neighbours) from a to b.
 
     Where they are more than `most`, a number above it.
     """
-    if len(set(a) ^ set(b)) > 2 * most:
-        return most + 1
-    same = _common(a, b)
+    if not most:
+        return int(a != b)
+    same = letters_shared(a, b)
     a, b = a[same:], b[same:]
-    if not most or not a or not b:
+    if not a or not b:
         return len(a) + len(b)
     ways = [edits(a[1:], b, most - 1), edits(a, b[1:], most - 1), edits(a[1:], b[1:], most - 1)]
     if a[:2] == b[1::-1]:

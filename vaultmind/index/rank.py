@@ -8,8 +8,7 @@ logarithms. So every number is between 0 and 1 (speakers apart: -1 to 1), in a v
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache, partial
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from vaultmind.index import words as said
 from vaultmind.index.columns import Columns, Flags, Floats, Ints
 from vaultmind.index.embed import scale_of
-from vaultmind.index.matching import WHOLE, Match, Matcher
+from vaultmind.index.matching import WHOLE, Match
 from vaultmind.index.models import FAMILIES, FEATURES, Model
 from vaultmind.index.when import NamedTime
 from vaultmind.index.words import detect, stems, words
@@ -79,15 +78,11 @@ class Scene:
     To be used while the columns are locked.
     """
 
-    def __init__(
-        self, columns: Columns, matcher: Matcher, found: Found, mask: Flags, seeds: Ints
-    ) -> None:
+    def __init__(self, columns: Columns, found: Found, mask: Flags, seeds: Ints) -> None:
         self.columns, self.found = columns, found
         own, self.slots, self.beside = _with_neighbours(columns, seeds, mask)
         self.count = len(own)
-        match, rows = found.match, columns.rows[self.slots]
-        self.times = [columns.times[slot] for slot in own]
-        """Each candidate's own time: of messages, facts, daily notes; else empty."""
+        match, rows = found.match, np.take(columns.rows, self.slots)
         self.known = columns.has_vector[self.slots]
         """Which rows have a vector."""
         places = np.where(rows["kind"] == _FACT, -1 - self.slots, rows["file"])
@@ -95,9 +90,9 @@ class Scene:
         """Number of each row's file among those of the scene; a fact is a file of its own, so that
         the other facts of a brain lend it none of their words."""
         names = list(columns.speakers)
-        speakers = [names[at] for at in rows["speaker"]]
-        called = _called(found, speakers)
-        self.speaker = np.array([called.get(one, 0.0) for one in speakers], np.float32)
+        called = _called(found, {names[at] for at in rows["speaker"].tolist()})
+        by_name = np.array([called.get(one, 0.0) for one in names], np.float32)
+        self.speaker = by_name[rows["speaker"]]
         """Of each row: 1 if the query names who said it, -1 if it names somebody else here."""
         forms = {form for one in called if called[one] > 0 for form in _forms(one)}
         is_name = [not forms.isdisjoint((one.plain, *one.stems)) for one in match.wanted]
@@ -112,8 +107,9 @@ class Scene:
         scores = np.where(mask[self.slots], match.scores[self.slots], np.float32(0.0))
         topic = bm25 = np.maximum(match.plain[self.slots], scores)
         if any(is_name):
-            others = [one for one, named in zip(match.wanted, is_name, strict=True) if not named]
-            topic = matcher.bm25(one.stems for one in others)[self.slots]
+            told = zip(match.wanted, is_name, strict=True)
+            others = (one.stems for one, named in told if not named)
+            topic = columns.bm25(chain.from_iterable(others))[self.slots]
         covered = covered_by(np.maximum(self.held[: self.count], self.titled), self.subject)
         self.covered = covered
         """Share of the subject that each candidate holds."""
@@ -123,13 +119,14 @@ class Scene:
         one by chance."""
         self.bm25, self.topic = _of_best(bm25) * self.trust, _of_best(topic) * self.trust
         """Of each row, as a share of the best; and without the names of those who speak."""
-        exact = [match.exact.get(slot, 0.0) for slot in own.tolist()]
-        self.exact = np.array(exact, dtype=np.float32)
-        """Share of the query that an identifier is which each candidate has to the letter."""
-        self.when = np.array(
-            [found.named.near(time) if found.named else 0.0 for time in self.times], np.float32
-        )
-        """How near the time is to the one that the query names, 0 to 1; 0 if it names none."""
+        self.is_named, self.exact = _named(columns, own, found)
+        """Whether the name of each candidate's note stands in the query; and the share of the query
+        that an identifier is which it has to the letter, 1 where the query is that name."""
+        self.when = np.zeros(self.count, np.float32)
+        """How near each candidate's own time (of messages, facts, daily notes) is to the one that
+        the query names, 0 to 1; 0 if it names none."""
+        if found.named:
+            self.when[:] = [found.named.near(columns.times[slot]) for slot in own.tolist()]
         self.closeness: Floats | None = None
         """Each row's to the query on the embedder's scale, where 0 is unrelated and 1 says the same
         (it can be less or more); 0 of a row without a vector. None where there is no embedder."""
@@ -144,12 +141,13 @@ def seeds_of(columns: Columns, found: Found) -> Ints:
     """Return the best of all lists, by turns, without too many copies of one text."""
     lists = (found.match.found.tolist(), found.near.tolist(), found.timely.tolist())
     seeds: dict[int, None] = {}
-    copies: Counter[bytes] = Counter()
+    copies: dict[bytes, int] = {}
     for slot in chain.from_iterable(zip_longest(*lists)):
         if slot is None or slot in seeds:
             continue
-        copies[columns.hashes[slot]] += 1
-        if copies[columns.hashes[slot]] <= COPIES:
+        key = columns.hashes[slot]
+        copies[key] = copies.get(key, 0) + 1
+        if copies[key] <= COPIES:
             seeds[slot] = None
         if len(seeds) == SEEDS:
             break
@@ -163,23 +161,38 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
     those are looked at for what they say about the one in their middle.
     """
     before, after = partial(columns.beside, "before"), partial(columns.beside, "after")
-    close = {*before(seeds).tolist(), *after(seeds).tolist()} - {*seeds.tolist(), -1}
-    beside_them = np.array(sorted(close), dtype=np.int64)
+    beside_them = _without(seeds, np.append(before(seeds), after(seeds)), columns.count)
     own = np.concatenate([seeds, beside_them[mask[beside_them]]])[:MOST]
     first, last = before(own), after(own)
     near = np.stack([before(first), first, last, after(last)], axis=1)
-    slots = np.array([*own.tolist(), *sorted({*near.ravel().tolist()} - {*own.tolist(), -1})])
-    row_of = {slot: row for row, slot in enumerate(slots.tolist())} | {-1: -1}
-    beside = np.array([row_of[slot] for slot in near.ravel().tolist()], dtype=np.int64)
-    return own, slots, beside.reshape(near.shape)
+    slots = np.append(own, _without(own, near, columns.count))
+    row_of = np.full(columns.count + 1, -1)  # the last is that of -1
+    row_of[slots] = np.arange(len(slots))
+    return own, slots, row_of[near]
 
 
-def _called(found: Found, speakers: Sequence[str]) -> dict[str, float]:
+def _named(columns: Columns, own: Ints, found: Found) -> tuple[Flags, Floats]:
+    asked, rows = f" {' '.join(words(found.query))} ", columns.rows[own]
+    names = [columns.names[file] for file in rows["file"]]
+    is_note = rows["kind"] == KINDS.index("note")
+    stands = is_note & [bool(name.strip()) and name in asked for name in names]
+    exact = [found.match.exact.get(slot, 0.0) for slot in own.tolist()]
+    is_all = stands & [name == asked for name in names]
+    return stands, np.maximum(is_all, np.array(exact, dtype=np.float32))
+
+
+def _without(own: Ints, near: Ints, count: int) -> Ints:
+    """Return in order the places of some chunks, each once, without others and without -1."""
+    is_other = np.zeros(count + 1, dtype=np.bool_)  # the last is that of -1
+    is_other[near], is_other[own] = True, False
+    return np.flatnonzero(is_other[:-1])
+
+
+def _called(found: Found, here: Set[str]) -> dict[str, float]:
     """Return for each speaker whether the query names them (1), or only somebody else (-1)."""
     asked = {*words(found.query), *(stem for one in found.match.wanted for stem in one.stems)}
-    here = set(speakers) - {""}
     named = {one for one in here if not _forms(one).isdisjoint(asked)}
-    return {one: (1.0 if one in named else -1.0 if named else 0.0) for one in here}
+    return {one: (1.0 if one in named else -1.0 if named else 0.0) for one in here if one}
 
 
 def _forms(name: str) -> set[str]:
@@ -195,7 +208,8 @@ def features_of(scene: Scene) -> tuple[tuple[str, ...], Floats]:
 
     Of meaning only where there are vectors.
     """
-    found = dict([*_of_words(scene), *_written(scene), *_of_meaning(scene)])
+    written = dict(_written(scene))
+    found = dict([*_of_words(scene), *written.items(), *_of_meaning(scene, written["foreign"])])
     for name in FEATURES:
         if name.endswith(_ALONE) and scene.closeness is not None:
             found[name] = found[name.removesuffix(_ALONE)] * (1 - scene.trust)
@@ -204,7 +218,7 @@ def features_of(scene: Scene) -> tuple[tuple[str, ...], Floats]:
 
 
 def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
-    held, own = scene.held, scene.held[: scene.count]
+    held, own, here = scene.held, scene.held[: scene.count], scene.place[: scene.count]
     for name, column in (("bm25", scene.bm25), ("topic", scene.topic)):
         yield name, column[: scene.count]
         yield f"{name}_rank", _by_rank(column[: scene.count]) * scene.trust
@@ -219,16 +233,13 @@ def _of_words(scene: Scene) -> Iterator[tuple[str, _Column]]:
     before = scene.beside[:, _BEFORE]
     asked = _taken(_flag(scene.columns.rows["flags"][scene.slots], said.HAS_QUESTION), before)
     yield "answers_topic", asked * _taken(scene.topic, before)
-    here = scene.place[: scene.count]
-    united = np.zeros((int(scene.place.max()) + 1, held.shape[1]), np.float32)
-    np.maximum.at(united, scene.place, held)
-    np.maximum.at(united, here, scene.titled)
-    yield "whole_subject", covered_by(united, scene.subject)[here]
+    told = np.concatenate([np.maximum(own, scene.titled), held[scene.count :]])
+    yield "whole_subject", covered_by(_best_by(scene.place, told), scene.subject)[here]
 
 
 def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     columns, count = scene.columns, scene.count
-    rows = columns.rows[scene.slots[:count]]
+    rows = np.take(columns.rows, scene.slots[:count])
     yield "speaker", scene.speaker[:count]
     yield "first_person", _flag(rows["flags"], said.FIRST_PERSON)
     yield "asks", _flag(rows["flags"], said.ENDS_ASKING)
@@ -239,46 +250,40 @@ def _written(scene: Scene) -> Iterator[tuple[str, _Column]]:
     length = np.minimum(1.0, np.log1p(rows["letters"]) / np.log1p(LONG_LETTERS))
     yield "length", np.where(kinds["message"], 0.0, length)
     yield "message_length", np.where(kinds["message"], length, 0.0)
-    yield "foreign", _foreign(scene)
+    lang = detect(scene.found.query)
+    none, asked = (columns.langs.get(one, -1) for one in ("", lang))
+    is_foreign = (rows["lang"] != none) & (rows["lang"] != asked)
+    yield "foreign", is_foreign * (1.0 if lang else 0.0)
     for kind in ("note", "message", "fact"):
         yield kind, kinds[kind] * 1.0
-    links = np.log1p([columns.links[file] for file in rows["file"]])
+    links = np.log1p([columns.links[file] for file in rows["file"].tolist()])
     yield "links_out", np.minimum(1.0, links / np.log1p(MANY_LINKS))
-    is_note = [not columns.is_code[file] for file in rows["file"]]
+    is_note = [not columns.is_code[file] for file in rows["file"].tolist()]
     yield "start", ((scene.beside[:, _BEFORE] < 0) & is_note) * 1.0
 
 
-def _of_meaning(scene: Scene) -> Iterator[tuple[str, _Column]]:
+def _of_meaning(scene: Scene, foreign: _Column) -> Iterator[tuple[str, _Column]]:
     count, place, closeness = scene.count, scene.place, scene.closeness
     if closeness is None:
         return
     close = np.clip(closeness, 0.0, CLOSEST) / CLOSEST
     own = close[:count]
     yield "meaning", own
-    middle = np.float32(np.median(own))
-    spread = max(LEAST_SPREAD, float(own.max() - middle))
+    ordered = np.sort(own)
+    middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / np.float32(2)
+    spread = max(LEAST_SPREAD, float(ordered[-1] - middle))
     yield "meaning_rank", _by_rank(own)
     yield "meaning_of_best", np.clip((own - middle) / spread, 0.0, 1.0)
     near = _taken(close, scene.beside)
     yield "meaning_before", near[:, _BEFORE]
     yield "meaning_after", near[:, _AFTER]
     yield "meaning_two_away", near[:, _TWO_AWAY].max(axis=1)
-    whole = np.zeros(int(place.max()) + 1, np.float32)
-    np.maximum.at(whole, place, close)
-    yield "meaning_whole_best", whole[place[:count]]
+    yield "meaning_whole_best", _best_by(place, close)[place[:count]]
     vectors = scene.vectors[:count]
     nearest = np.argsort(-closeness[:count], kind="stable")[:FEEDBACK]
     yield "meaning_feedback", np.clip(vectors @ vectors[nearest].mean(axis=0), 0.0, 1.0)
     yield "meaning_subject", own * scene.covered
-    yield "meaning_foreign", own * _foreign(scene)
-
-
-def _foreign(scene: Scene) -> _Column:
-    """Return which candidates are in another language than the query."""
-    lang = detect(scene.found.query)
-    native = [scene.columns.langs.get(one, -1) for one in ("", lang)]
-    langs = scene.columns.rows["lang"][scene.slots[: scene.count]]
-    return ~np.isin(langs, native) * (1.0 if lang else 0.0)
+    yield "meaning_foreign", own * foreign
 
 
 def _of_best(values: Floats) -> Floats:
@@ -298,6 +303,13 @@ def covered_by(held: Floats, weights: Floats) -> Floats:
     """Return the share of the words' weight that each row holds."""
     total = float(weights.sum())
     return held @ (weights / total) if total else np.zeros(len(held), np.float32)
+
+
+def _best_by(place: Ints, values: Floats) -> Floats:
+    """Return the best of the rows of each place."""
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+    return np.maximum.reduceat(values[order], starts, axis=0)
 
 
 def _taken(values: Floats, rows: Ints) -> Floats:
@@ -335,13 +347,13 @@ def why(
     same to a person, and some take back what others give: they are told together.
     """
     families, member = _members(names)
-    lifts = ((features[row] - usual) * weights) @ member
-    up = {family: float(lift) for family, lift in zip(families, lifts, strict=True) if lift > 0}
-    total = sum(up.values())
-    reasons = [Reason(FAMILIES[family][0], lift / total, family) for family, lift in up.items()]
-    kept = [reason for reason in reasons if reason.share >= LEAST_SHARE]
-    kept = [reason for reason in kept if reason.family not in _SAYS_LITTLE] or kept
-    return tuple(sorted(kept, key=lambda reason: (-reason.share, reason.family))[:MOST_REASONS])
+    lifts = (((features[row] - usual) * weights) @ member).tolist()
+    total = sum(lift for lift in lifts if lift > 0)
+    told = [one for one in zip(lifts, families, strict=True) if one[0] > 0]
+    kept = [one for one in told if one[0] / total >= LEAST_SHARE]
+    kept = [one for one in kept if one[1] not in _SAYS_LITTLE] or kept
+    shown = sorted(kept, key=lambda one: (-one[0], one[1]))[:MOST_REASONS]
+    return tuple(Reason(FAMILIES[family][0], lift / total, family) for lift, family in shown)
 
 
 @lru_cache(maxsize=8)

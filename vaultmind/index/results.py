@@ -74,9 +74,9 @@ def answer(
     for place, cost, most in zip(shown, costs, given, strict=False):
         chunk = place.chunk
         also = tuple(dict.fromkeys(f"{one.path}{one.anchor}" for one in place.also))
-        hit = hit_of(chunk, passage(chunk.text, about, chunk.lang, most), place.score)
-        cut, why = cost > most, place.reasons()
-        hits.append(replace(hit, parts=place.parts, truncated=cut, also=also, why=why))
+        text = passage(chunk.text, about, chunk.lang, most) if cost > most else chunk.text
+        told = {"parts": place.parts, "truncated": cost > most, "also": also}
+        hits.append(hit_of(chunk, text, place.score, why=place.reasons(), **told))
     known = {(hit.path, hit.anchor) for hit in hits}
 
     def is_seen(chunk: Chunk) -> bool:

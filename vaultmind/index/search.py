@@ -93,6 +93,8 @@ class Candidates:
         if scene.closeness is not None:
             self.closeness = np.where(scene.known[order], scene.closeness[order], self.closeness)
         self.meaning = np.clip(np.nan_to_num(self.closeness), 0.0, 1.0)
+        self.is_named = scene.is_named[order]
+        """Whether the query holds the name of each one's file."""
         self.when = scene.when[order]
         """How near each is to the time that the query names."""
         self.embedder = scene.columns.embedder if scene.found.vector is not None else ""
@@ -120,7 +122,7 @@ class Candidates:
         near = np.argsort(-np.nan_to_num(self.closeness), kind="stable")[:NEAREST]
         best = float(scores[np.union1d(rows[:LOOKED_AT], near)].max())
         if best < (CHANCE if self.embedder else CHANCE_BY_WORDS):
-            return []
+            return list(rows[self.is_named & (scores > 0)].tolist())
         floor = LEAST if best < STRONG else max(LEAST, SHARE_OF_BEST * best)
         around = self.features[:, self.names.index("subject_around_two")]
         is_good = (scores >= floor) | ((scores >= LEAST) & (around >= floor))
@@ -183,7 +185,7 @@ class Finder:
             found = rank.Found(query, match, near, timely, vector, named)
             if not len(seeds := rank.seeds_of(columns, found)):
                 return None
-            scene = rank.Scene(columns, self._matcher, found, mask, seeds)
+            scene = rank.Scene(columns, found, mask, seeds)
             model = self.registry().choose(columns.embedder if scene.closeness is not None else "")
             return Candidates(scene, model, telling, listing=listing)
 

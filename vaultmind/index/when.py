@@ -40,7 +40,8 @@ _COMES_AGAIN = re.compile(
 """Words beside a date of a day that comes again each year."""
 _HOURS = re.compile(r"\b(?:hour|minute|godzin|minut|час|минут)", re.IGNORECASE)
 """Hours are over before anybody reads the fact."""
-_DATED = re.compile(r"(?<!\S)\S+( \(\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\))")
+_NOTED = re.compile(r" \(\d{4}-\d\d(?:-\d\d(?: to \d{4}-\d\d-\d\d)?)?\)")
+"""What `with_dates` writes behind a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,9 @@ def _is_ahead(lexicon: Lexicon, text: str, told: bool, start: int, end: int) -> 
     stop = _SENTENCE_END.search(text, end, end + _SENTENCE)
     sentence = text[before : stop.start() if stop else end + _SENTENCE].lower()
     is_future = lexicon.future.search(fold(sentence)) is not None
+    lead = fold(text[first:start]).split()
+    if lead and "since" in lexicon.kinds(lead[-1]):
+        return is_future and lead[-1] != "since"
     return is_future or (told and not lexicon.past.search(sentence))
 
 
@@ -157,19 +161,25 @@ def _days_of(span: Span) -> str:
     first, last = span.start or span.end, span.end or span.start
     if first is None or last is None or (last - first > 7 * DAY and not span.explicit):
         return ""
+    if span.end is None and first.day == 1 and not any(map(str.isdigit, span.text)):
+        return f" ({first:%Y-%m})"  # "since October"
     start = first if span.start else first - DAY
     end = last - DAY if span.start and span.end else start
     days = dict.fromkeys(one.date().isoformat() for one in (start, end))
     return f" ({' to '.join(days)})"
 
 
-def without_stale_dates(new: str, old: str) -> str:
-    """Return a corrected text without dates of words that the old text did not have."""
+def undated(text: str) -> str:
+    """Return a text as it was before `with_dates`."""
+    return _NOTED.sub("", text)
 
-    def kept(match: re.Match[str]) -> str:
-        return match[0] if match[0] in old else match[0].removesuffix(match[1])
 
-    return _DATED.sub(kept, new)
+def redated(text: str, old: str) -> str:
+    """Return a corrected text with the dates of those times that the old one had in these words."""
+    for told in mentioned(old, "", datetime(2026, 1, 1)):
+        words, noted = re.escape(told.text), _NOTED.match(old, told.at + len(told.text))
+        text = re.sub(rf"(?<!\w){words}(?!\w)", rf"\g<0>{noted[0]}", text) if noted else text
+    return text
 
 
 def first_day(name: str, text: str, now: datetime) -> str:

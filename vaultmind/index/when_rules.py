@@ -33,7 +33,7 @@ _NUMBER_DIGITS = 3
 SEASONS = ["spring", "summer", "autumn", "winter", "christmas", "newyear", "easter", "thanksgiving"]
 _VALUES: dict[str, Sequence[Any]] = {
     "month": range(1, 13), "ordinal": (*range(1, 21), 30), "weekday": range(7), "season": SEASONS,
-    "day": range(-2, 3), "shift": range(-2, 2), "shift_after": range(-2, 2), "unit": "hdwmqy",
+    "day": range(-2, 3), "shift": range(-2, 2), "shift_after": range(-2, 2), "unit": "hdwmqys",
     "number": (*range(1, 13), 15, 20, 30),
 }  # fmt: skip
 """What the entries of a list stand for; a kind without values is one pattern."""
@@ -174,9 +174,9 @@ FIRST_YEAR, YEARS_AHEAD = 1900, 30
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
 _FEW = 3
 """How many "a few" are, about; "a couple" is less."""
-_MONTHS = {"m": 1, "q": 3, "y": 12}
-_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "q": 91, "y": 365}
-_LEEWAY = {"h": 0, "d": 0, "w": 3, "m": 15, "q": 15, "y": 91}
+_MONTHS = {"m": 1, "q": 3, "y": 12, "s": 6}
+_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "q": 91, "y": 365, "s": 182}
+_LEEWAY = {"h": 0, "d": 0, "w": 3, "m": 15, "q": 15, "y": 91, "s": 30}
 """Days either way that "two weeks ago" may mean."""
 _LAST_MONTH = 12
 

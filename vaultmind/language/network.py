@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vaultmind.language.encoder import Word, encoded, spellings, words_of
 
 if TYPE_CHECKING:
@@ -58,8 +60,6 @@ class Network:
 
     def states(self, said: Sequence[list[Word]]) -> list[list[Matrix]]:
         """Return, for texts that hold words, a row a word by each network."""
-        import numpy as np
-
         spelt = np.array([spellings(word.text) for words in said for word in words])
         seen, sizes = encoded(said), [len(words) for words in said]
         states = []
@@ -73,8 +73,6 @@ class Network:
 
     def _reading(self, task: str, words: list[Word], states: Sequence[Matrix]) -> Reading:
         """Return the mean of what each network says of a text."""
-        import numpy as np
-
         labels = self.heads[task]
         sizes = [len(names) for names in labels.values()]
         told = [_said(at, task, one, sizes) for at, one in zip(self.members, states, strict=True)]
@@ -91,7 +89,6 @@ def _said(
     at: dict[str, Any], task: str, state: Matrix, sizes: Sequence[int]
 ) -> tuple[list[Matrix], Matrix]:
     """Return the probabilities of the labels of each head, and of each word's tags."""
-    import numpy as np
 
     def layer(name: str, given: Matrix) -> Matrix:
         own = f"parts.{task}.{name}"
@@ -111,8 +108,6 @@ def _recurrent(at: dict[str, Any], seen: Matrix, sizes: list[int], way: str) -> 
 
     The rows of `seen` are the words of texts of these sizes, which are gone through together.
     """
-    import numpy as np
-
     given = seen @ at[f"gru.weight_ih_l0{way}"].T + at[f"gru.bias_ih_l0{way}"]
     weights, bias = at[f"gru.weight_hh_l0{way}"].T, at[f"gru.bias_hh_l0{way}"]
     size = weights.shape[0]
@@ -133,8 +128,6 @@ def _recurrent(at: dict[str, Any], seen: Matrix, sizes: list[int], way: str) -> 
 
 def stored(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what a file of weights says of itself, and the arrays of each network in it."""
-    import numpy as np
-
     with np.load(path) as file:
         about: dict[str, Any] = json.loads(str(file["about"]))
         members: list[dict[str, Any]] = [{} for _ in range(about["members"])]
@@ -152,8 +145,6 @@ def network() -> Network:
 
 def _soft(scores: Matrix) -> Matrix:
     """Return rows of scores as probabilities."""
-    import numpy as np
-
     powers: Matrix = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
     return shares

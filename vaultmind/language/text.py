@@ -34,7 +34,11 @@ _END = re.compile(r"(?<![.!?])[.!?]+[\"')\]”»]*(?=\s|$)\s*|(?<!\s)\s*\n\s*")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(.])(?:[^\W\d_]|dr|mr|mrs|np|ul|im|st|no|nr|prof|e\.g|i\.e)\.$"
 )
-_ORDINAL = re.compile(r"\s\d{1,2}\.$")
+_ORDINAL, _BRIEF = re.compile(r"(?:^|\s)\d{1,2}\.$"), re.compile(r"\b[^\W\d_]{1,4}\.$")
+_MONTH = re.compile(
+    r"Janu|Febr|März|April|Mai\b|Ju[nl]i\b|Ju[nl][ey]\b|Augu|Sept|O[kc]to|Nove|De[zc]e"
+)
+"""How a month begins that follows "14." with a capital letter."""
 _AND_THAT = re.compile(
     r",? (?:and that (?=(?-i:[A-Z])|(?:i|we|he|she|it|they|my|our|his|her|its|their|the)\b)"
     r"|(?:i|oraz) że |и что |und dass |y que |et que )",
@@ -54,9 +58,8 @@ class Sentence:
 @lru_cache(maxsize=4096)
 def _fold_letter(letter: str) -> str:
     lower = letter.lower()
-    if lower in _LETTERS:
-        return _LETTERS[lower]
-    kept = "".join(c for c in unicodedata.normalize("NFD", lower) if not unicodedata.combining(c))
+    apart = unicodedata.normalize("NFD", _LETTERS.get(lower, lower))
+    kept = "".join(one for one in apart if not unicodedata.combining(one))
     return _LETTERS.get(kept, kept)
 
 
@@ -74,9 +77,7 @@ def readable(text: str) -> str:
     text = text[:MOST_LETTERS]
     for start, stop, _ in private_spans(text):
         text = text[:start] + " " * (min(stop, len(text)) - start) + text[stop:]
-    if "<<recalled " in text:
-        text = _RECALLED.sub(_blank, text)
-    return _FOREIGN.sub(_blank, text)
+    return _FOREIGN.sub(_blank, _RECALLED.sub(_blank, text))
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -90,8 +91,10 @@ def sentences(text: str) -> list[Sentence]:
         whole = text[start : match.start() + 1]
         mark = match.group()
         inside = mark.startswith(".") and "\n" not in mark and match.end() < len(text)
-        ordinal = _ORDINAL.search(whole) and not text[match.end() : match.end() + 1].isupper()
-        if inside and (_ABBREVIATION.search(whole.lower()) or ordinal):
+        after = text[match.end() : match.end() + 5]
+        ordinal = _ORDINAL.search(whole) and (not after[:1].isupper() or _MONTH.match(after))
+        counted = _BRIEF.search(whole) and after[:1].isdigit()
+        if inside and (_ABBREVIATION.search(whole.lower()) or ordinal or counted):
             continue
         if text[start : match.start()].strip():
             found.append(Sentence(start, match.start() + len(mark.rstrip())))
@@ -107,8 +110,7 @@ def plain_sentences(text: str) -> list[str]:
     for whole in _ends(_CODE.sub("\n", text).split("\n")):
         line = whole[:MOST_OF_A_LINE]
         if not _UNSAID.match(line):
-            lead = _LEAD.match(line)
-            body = line[lead.end() if lead else 0 :]
+            body = _LEAD.sub("", line, count=1)
             pieces = (body[one.start : one.end] for one in sentences(body))
             found += [clean for piece in pieces if (clean := one_line(_short(piece)))]
     return _ends(found)

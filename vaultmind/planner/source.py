@@ -5,7 +5,6 @@ The index stores a record with each file that it reads; here they are held in me
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Collection, Mapping
@@ -13,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from vaultmind.episodes.types import Change
 from vaultmind.episodes.watch import Commit
 from vaultmind.errors import IndexUnavailable, PathRefused
 from vaultmind.index.db import NEVER
@@ -29,7 +27,9 @@ if TYPE_CHECKING:
     from vaultmind.index.index import Index
 
 SourceKind = Literal["vault", "linked"]
-log = logging.getLogger(__name__)
+KEPT_SECONDS = 1800.0
+"""How long the records of files (5 KB each, with what is made of them) are kept for the next plan.
+"""
 Kept = tuple[FileRecord, FileStat]
 """A record, and the stamp of its file when it was read."""
 
@@ -47,11 +47,18 @@ class Source:
         """`reader` reads its files, and refuses symlinks and what leads out."""
         self.root = self.reader.paths.root
         self.history = History(self.root, self.shows, self._may_be_named)
-        self._kept: dict[str, Kept] = {}
+        self.uncommitted = self.history.uncommitted
+        """Returns what differs from the last commit, and when each file changed."""
         self._shown: tuple[object, dict[str, bool]] = (None, {})
         """Rules, and what they say of the files that were asked for."""
-        self._graph = Graph()
-        self._graph_due: dict[str, FileRecord | None] = {}
+        self._used = float("-inf")
+        """When somebody last planned or worked here."""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._kept: dict[str, Kept] = {}
+        self.graph = Graph()
+        """The edges between the files."""
         self._names = WordTable[str](), WordTable[str]()
         self._names_due: dict[str, FileRecord | None] = {}
         self._seen = NEVER
@@ -79,14 +86,6 @@ class Source:
         """Return all records by path, as of now: what it returned never changes."""
         with self.lock:
             return {path: kept[0] for path, kept in self._kept.items()}
-
-    @property
-    def graph(self) -> Graph:
-        """Return the edges between the files, as of now."""
-        with self.lock:
-            self._graph.update(self._graph_due)
-            self._graph_due = {}
-            return self._graph
 
     @property
     def names(self) -> tuple[WordTable[str], WordTable[str]]:
@@ -142,15 +141,12 @@ class Source:
         A link is followed: what counts is the file that was read or changed. An agent's memory is
         no part of the work.
         """
+        self._used = time.monotonic()
         try:
             inside = path.resolve().relative_to(self.root).as_posix()
         except (OSError, RuntimeError, ValueError):
             return ""
         return inside if self.shows(inside) else ""
-
-    def uncommitted(self) -> dict[str, tuple[Change, int]]:
-        """Return what differs from the last commit, and when each file changed."""
-        return self.history.uncommitted()
 
     def commits(self, since: float) -> tuple[Commit, ...]:
         """Return the commits that were made here since then and still stand, oldest first."""
@@ -163,9 +159,19 @@ class Source:
 
         `hit`: nothing had changed; `rebuilt`: what had is read; `partial`: not all of it.
         """
-        deadline, seen = time.monotonic() + timeout_seconds, self._seen
+        self._used = time.monotonic()
+        deadline, seen = self._used + timeout_seconds, self._seen
         is_known = self.follow() and self.history.settle(deadline - time.monotonic())
         return "partial" if not is_known else "hit" if self._seen == seen else "rebuilt"
+
+    def tend(self) -> None:
+        """Keep in step while somebody works here; after that hold no files' records in memory."""
+        if time.monotonic() < self._used + KEPT_SECONDS:
+            self.follow()
+        elif self._kept:
+            with self.lock:
+                self._forget()
+        self.history.read()
 
     def follow(self) -> bool:
         """Take the records that the index has stored since the last time.
@@ -178,18 +184,18 @@ class Source:
                 return True
             try:
                 stored = self.index.records(written)
-            except IndexUnavailable as error:
-                log.debug("%s is planned over as it was: %s", self.name, error)
+            except IndexUnavailable:
                 return False
-            read = adapter(FileRecord).validate_json
+            read, changed = adapter(FileRecord).validate_json, dict[str, FileRecord | None]()
             for path in {*(self._kept if written is None else written), *stored}:
-                before, after = self.record(path), None
-                self._kept.pop(path, None)
+                before, after = self._kept.pop(path, (None,))[0], None
                 if path in stored and self.shows(path):
                     raw, stat = stored[path]
                     after = read(raw)
                     self._kept[path] = after, stat
                 if before != after:
-                    self._graph_due[path] = self._names_due[path] = after
+                    changed[path] = after
+            self.graph.update(changed)
+            self._names_due |= changed
             self._seen = version
         return True

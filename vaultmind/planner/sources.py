@@ -85,16 +85,15 @@ class Sources:
     @property
     def vault(self) -> Source:
         """Return the vault as a source."""
-        name, state = self._config.vault.name or VAULT, self._config.state_dir
         with self._lock:
             if "" not in self._opened:
-                self._opened[""] = self._hold(name, "vault", self._index, state)
+                name = self._config.vault.name or VAULT
+                self._opened[""] = self._hold(name, "vault", self._index)
             return self._opened[""]
 
-    def _hold(self, name: str, kind: SourceKind, index: Index, state_dir: Path) -> Source:
+    def _hold(self, name: str, kind: SourceKind, index: Index) -> Source:
         from vaultmind.planner.source import Source  # not at the daemon's start
 
-        (state_dir / "structure.db").unlink(missing_ok=True)  # records of an older version
         return Source(name, kind, index, self._clock)
 
     def find(self, name_or_root: str) -> Source:
@@ -228,9 +227,7 @@ class Sources:
             state = self._index.state()
             is_busy = state.phase != "failed" and (state.phase != "ready" or state.loading)
             for source in () if is_busy and time.monotonic() < until else self.all():
-                source.follow()
-                source.graph  # noqa: B018  # made here rather than when somebody asks
-                source.history.read()
+                source.tend()
 
     def _known(self) -> tuple[Link, ...]:
         try:
@@ -246,7 +243,7 @@ class Sources:
                 folder = self._folder(link)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 index = self._open_index(link.root, folder)
-                self._opened[link.name] = self._hold(link.name, "linked", index, folder)
+                self._opened[link.name] = self._hold(link.name, "linked", index)
                 if self._thread is not None:
                     index.start()
             return self._opened[link.name]

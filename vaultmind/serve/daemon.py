@@ -70,7 +70,7 @@ THREADS_OF_CLIENTS = 64
 WANTED_FILES = 4096
 """Open files that the daemon allows itself, where the system lets it."""
 LOG_BYTES, LOGS_KEPT = 1_000_000, 2
-FOREIGN = ("mcp", "uvicorn", "chromadb", "httpx2", "asyncio", "watchdog")
+FOREIGN = ("mcp", "uvicorn", "httpx2", "asyncio", "watchdog")
 """Libraries whose log is kept from WARNING upward."""
 _PIPE_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 

@@ -17,13 +17,15 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from vaultmind.errors import BadArgument, NotFound, UnreadableNote
+from vaultmind.language.network import network
 from vaultmind.language.text import plain_sentences
 from vaultmind.redact import MARK, mask
 from vaultmind.session import files, summary
 from vaultmind.session.files import Hides, Shelf
 from vaultmind.session.parts import Recent
-from vaultmind.session.sentences import language_of, read, shortened
+from vaultmind.session.sentences import language_of, read
 from vaultmind.session.summary import Line, Rolling, fold, source_bullet
+from vaultmind.session.unkept import asks_memory
 from vaultmind.times import iso, parse_time, time_of
 from vaultmind.tokens import count
 from vaultmind.types import Message
@@ -36,12 +38,16 @@ BODY_TOKENS = 280
 """Size of an active context without its first line, which says when it was and where."""
 BATCH = 60
 """Messages that are folded together when a session ends."""
-LINE_TOKENS, KEPT_TOKENS = 32, 1200
-"""A longer line is cut; tokens of the summary from which the lines are chosen."""
-SLIGHT_WORDS = 5
-"""Content words from which a statement counts for itself."""
+KEPT_TOKENS = 1200
+"""Tokens of the summary from which the lines are chosen."""
+ORDERS, UNCLEAR = 0.8, 0.4
+"""Likelihood of being no fact from which a person's words that cannot stand alone are an order."""
+SCRAP, SCRAP_WORDS = 0.2, 5
+"""Likelihood of standing alone below which so few words say nothing."""
 LAST_MESSAGES = 50
 """The newest messages among which the last time is looked for: some are told late."""
+SLIGHT_WORDS = 5
+"""Content words from which a statement counts for itself."""
 CLOCKS_DIFFER = timedelta(minutes=1)
 TITLE_CHARS, TITLE_WORDS = 60, 3
 """A sentence of fewer words makes a title only where there is no longer one."""
@@ -71,7 +77,9 @@ class Leaves:
 def leaves_of(shelf: Shelf, hides: Hides, agent: str, session: str, now: datetime) -> Leaves:
     """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
     transcript = shelf.read(agent, session)
-    told = [one for one, _ in shelf.recallable(agent, session, hides)]
+    spoken = (one.message for one in transcript.messages if one.message.role != "tool")
+    done = {after.block for one, after in pairwise(spoken) if one.asked and after.role != "user"}
+    told = [one for one, _ in shelf.recallable(agent, session, hides) if one.block not in done]
     language, prefix = language_of(told), session.replace("_", "-")
     body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
     said, where = last_time(transcript, now), where_of(transcript.meta)
@@ -175,15 +183,21 @@ def active_context(messages: Sequence[Message], language: str = "en", max_tokens
         return ""
     before_tools = {one.block for one, after in pairwise(messages) if after.role == "tool"}
 
-    def stays(line: Line) -> bool:
-        """Tell whether a line is none of what a tool was about to be used for, nor of a secret."""
+    def stays(line: Line, heads: dict[str, dict[str, float]]) -> bool:
+        """Tell whether a line is no order ("Cap it at 100 keys") or scrap, none of what a tool was
+        about to be used for, nor of a secret.
+        """
+        alone, skips = heads["alone"]["alone"], heads["fact"]["SKIP"]
+        orders = line.speaker in people and skips >= ORDERS and alone < UNCLEAR
+        is_scrap = alone < SCRAP and len(line.text.split()) <= SCRAP_WORDS
         announces = line.kind == "other" and line.speaker != "user" and line.source in before_tools
-        return not announces and (line.kind == "decision" or not MARK.search(line.text))
+        tells = line.kind == "question" or not (orders or is_scrap or announces)
+        return line.kind == "decision" or (tells and not MARK.search(line.text))
 
-    short = (
-        replace(one, text=shortened(one.text, LINE_TOKENS)) for one in whole.lines if stays(one)
-    )
-    fits = summary.fitting(replace(whole, lines=tuple(short)), max_tokens)
+    readings = network().read("facts", [one.text for one in whole.lines])
+    each = zip(whole.lines, readings, strict=True)
+    lines = tuple(one for one, reading in each if stays(one, reading.heads))
+    fits = summary.fitting(replace(whole, lines=lines), max_tokens)
     return summary.sections(fits, source_bullet)
 
 
@@ -191,7 +205,7 @@ def active_context(messages: Sequence[Message], language: str = "en", max_tokens
 
 
 def title_of(messages: Sequence[Message]) -> str:
-    """Return the first thing that the person asked, in at most TITLE_CHARS characters.
+    """Return the first thing that the person asked, but of the memory, in TITLE_CHARS characters.
 
     `messages` are those that may be recalled. A greeting makes a title only where nothing else
     was said.
@@ -201,8 +215,8 @@ def title_of(messages: Sequence[Message]) -> str:
         re.sub(r"[#>*`_\[\]|\s]+", " ", one) for text in heads for one in plain_sentences(text)
     )
     lines = [one.strip() for one in plain if re.search(r"\w", one)]
-    long = (line for line in lines if len(line.split()) >= TITLE_WORDS)
-    title = next(long, lines[0] if lines else "")
+    lines.sort(key=lambda line: len(line.split()) < TITLE_WORDS)
+    title = next((line for line in lines if not asks_memory(line)), "")
     return textwrap.shorten(title, TITLE_CHARS, placeholder="…").rstrip(" .,:;")
 
 

@@ -34,7 +34,7 @@ from vaultmind.times import local_time, seconds_of
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.transcript import PIPE
+from vaultmind.vault.transcript import CALLED, PIPE
 
 HOST = "claude-code"
 WAITING_BYTES = 16 * 1024
@@ -57,7 +57,8 @@ OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
 OWN_TOOL = "mcp__vaultmind"
-"""What Claude Code calls our tools. Their answers are in the vault already."""
+"""What Claude Code calls our tools. Their answers are in the vault already, and what they were
+called with may say what is not to be kept."""
 NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
@@ -91,8 +92,8 @@ class HostTalk:
     since: float = 0.0
     """In seconds since 1970: what is older is there, or the person has deleted it."""
     seen: set[str] = field(default_factory=set)
-    """Ids of messages that stand in other conversations: a host begins one that it resumes or forks
-    with a copy.
+    """Ids of messages, and words of requests, that stand in other conversations: a host begins one
+    that it resumes or forks with a copy.
     """
     held: set[str] = field(default_factory=set)
     """Ids of the messages that the host still has before it, word for word."""
@@ -108,7 +109,8 @@ class HostTalk:
 
     def is_new(self, message: Message) -> bool:
         """Tell whether a message is to be written down, if it is not known there."""
-        return message.id not in self.seen and not 0 < seconds_of(message.time) < self.since
+        known = {message.id, message.text} & self.seen
+        return not known and not 0 < seconds_of(message.time) < self.since
 
     def given(self, part: Part) -> None:
         """Keep what the host was answered with."""
@@ -240,8 +242,10 @@ class Capture(Worker):
         for head in heads:
             is_own = head.is_of(talk.conversation)
             if is_own or head in heads[-NEWEST:]:
-                said = [one for one in sessions.messages(talk.agent, head.id) if not one.asked]
+                every = sessions.messages(talk.agent, head.id)
+                said = [one for one in every if not one.asked]
                 talk.seen.update(one.id for one in said)
+                talk.seen.update(one.text for one in every if one.asked and not is_own)
             if is_own:
                 talk.session = head.id
                 times = (seconds_of(one.time) for one in said if one.how == "captured")
@@ -337,14 +341,15 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
         for block in files.blocks(content, "tool_use"):
             name = str(block.get("name") or "tool")
             tools[str(block.get("id"))] = name
-            yield Message("tool", _call(block.get("input")), "", speaker=name)
+            given = {} if name.startswith(OWN_TOOL) else block.get("input")
+            yield Message("tool", _call(given), "", speaker=name)
 
 
 def _call(given: object) -> str:
     """Return what a tool was called with, in a line."""
     named = given.items() if isinstance(given, dict) else ()
     said = " · ".join(f"{one}: {it}" for one, it in named)
-    return files.beginning(said, CALL_CHARS) or "(called)"
+    return files.beginning(said, CALL_CHARS) or CALLED
 
 
 def _typed(content: object) -> Iterator[Message]:

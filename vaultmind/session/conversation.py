@@ -71,8 +71,6 @@ class Conversations(Worker):
         self.reader, self._paths = shelf.reader, shelf.reader.paths
         self._made = lru_cache(HELD)(self._view)
         self._folding = threading.RLock()
-        self._tidied = "", ""
-        """Path and text of what was folded last: if it has only grown, no words were taken out."""
 
     def view(self, agent: str, session: str = "") -> View | None:
         """Return a conversation as it stands now; where none is named, the agent's newest in which
@@ -147,12 +145,9 @@ class Conversations(Worker):
         with self._folding:
             if not (view := self.view(agent, session)):
                 return 0
-            now = self.shelf.file(agent, session)[0].text
-            if self._tidied[0] != view.path or not now.startswith(self._tidied[1]):
-                for segment in range(1, view.segment + 1):
-                    tidy = partial(still_said, messages=view.said)
-                    self._write(view, segment, tidy, "a person took out what it says")
-            self._tidied = view.path, now
+            tidy = partial(still_said, messages=view.said)
+            for segment in range(1, view.segment + 1):
+                self._write(view, segment, tidy, "a person took out what it says")
 
             def waiting(rolling: Rolling) -> Sequence[Message]:
                 return due(view.messages, rolling, self.config, room)

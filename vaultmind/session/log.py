@@ -20,8 +20,8 @@ from itertools import islice
 
 from vaultmind import errors
 from vaultmind.index.when import with_dates
-from vaultmind.language.reader import intents_of
 from vaultmind.language.secrets import mask_secrets
+from vaultmind.language.text import plain_sentences
 from vaultmind.memory.gate import Gate
 from vaultmind.polling import quietly
 from vaultmind.ports import Clock
@@ -29,7 +29,7 @@ from vaultmind.redact import mask
 from vaultmind.session import files
 from vaultmind.session.active import ending, last_time, leaves_of, recent_of, telling
 from vaultmind.session.parts import Recent
-from vaultmind.session.unkept import BEYOND_DOUBT, refs_of, unkept
+from vaultmind.session.unkept import BEYOND_DOUBT, is_off, refs_of, unkept
 from vaultmind.times import iso, parse_time
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault import transcript as written
@@ -43,6 +43,9 @@ FULL, MESSAGE = 2, 9
 MAX_CHARS = 100_000
 """Characters of a message that are kept at most; of a longer paste it is said how much is not."""
 BEGINS, ENDED, BLANK = "a session begins", "\nstate: ended", ("\n\n", "\n\r\n")
+SAYS_MORE, LATELY = 4, 400
+"""Words from which a sentence beside a request says something; messages before a new one that are
+looked at for what was asked not to be kept."""
 RECENT, RECENT_DAYS = 4, timedelta(days=7)
 """Other conversations that the start of one is told of, and how old they may be."""
 Listener = Callable[[str, str], object]
@@ -98,15 +101,28 @@ class Talk:
     """The messages that have an id, by it."""
 
     def learn(self, session: str, message: Message) -> MessageRef:
-        """Keep where a message stands. One without its block id was torn by a crash."""
+        """Keep where a message stands. One without its block id was torn by a crash.
+
+        What was asked of the memory, or seen by a hook, has no id: it is known by its words.
+        """
         ref = MessageRef(self.meta.agent, session, message.block, message.id)
-        if message.id and message.block:
-            self.known[message.id] = message, ref
+        if message.block and (name := message.id or _words(message)):
+            self.known[name] = message, ref
         return ref
 
     def place(self, given: Message) -> tuple[Message, MessageRef | None]:
-        """Return a message, and where it stands already; another of its id gets its own: `1:2`."""
+        """Return a message, and where it stands already; another of its id gets its own: `1:2`.
+
+        A transcript's message may stand there as a request, but for one that says more; and one
+        request may ask for several facts, one after the other.
+        """
         message, number = given, 1
+        if request := self.known.get(_words(given)):
+            newest = self.session and request[1].block == f"m{self.session.next - 1}"
+            again = newest and request[0].asked == given.asked
+            said = [one for one in plain_sentences(given.text) if len(one.split()) >= SAYS_MORE]
+            if len(said) <= 1 if given.id else again:
+                return given, request[1]
         while message.id in self.known:
             there, ref = self.known[message.id]
             if self._is_same(there, message):
@@ -126,6 +142,11 @@ class Talk:
             return True
         words = safe(one.text).split() == safe(other.text).split()
         return words or bool(self.meta.source and one.time == other.time)
+
+
+def _words(message: Message) -> str:
+    """Return the words by which it is known whether a message is a request written down before."""
+    return " ".join(safe(message.text).split()) if message.asked or message.id else ""
 
 
 class SessionLog(files.Shelf):
@@ -152,8 +173,8 @@ class SessionLog(files.Shelf):
         self.keeps = gate.keeps_records
         """Tells whether an agent's conversations are written down."""
         self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-        self._asked: set[tuple[str, str]] = set()
-        """Sessions in which something was asked not to be kept: what follows may repeat it."""
+        self._off: dict[MessageRef, Message] = {}
+        """What was asked not to be kept and is not written down: what follows may repeat it."""
 
     # --- what is said --------------------------------------------------------------------
 
@@ -200,7 +221,10 @@ class SessionLog(files.Shelf):
         return self._arrive(Talk(meta, PERSON), said)
 
     def _arrive(self, talk: Talk, messages: Sequence[Message], new_segment: bool = False) -> Logged:
-        """Write down what is not known yet, safe to keep, and hide what it asks not to keep."""
+        """Write down what is not known yet, safe to keep, and hide what it asks not to keep.
+
+        A message that surely asks that of itself is written as one that was erased.
+        """
         agent, now, said = talk.meta.agent, iso(self.clock()), list[Message]()
         kinds, cut = set[str](), list[str]()
         for one in messages:
@@ -213,30 +237,31 @@ class SessionLog(files.Shelf):
             own, speaker = mask(safe(one.id)).text, mask(one.speaker).text
             time = one.time or now
             said.append(replace(one, text=masked.text, time=time, id=own, speaker=speaker))
+        kept = said if talk.meta.source else [_without_off(one) for one in said]
         with self._locks[agent]:
             self._look(talk)
-            logged = self._write(talk, said, new_segment)
+            logged = self._write(talk, kept, new_segment)
+        whole = zip(logged.refs, said, kept, strict=True)
+        off = ((ref, one) for ref, one, it in whole if one != it)
+        self._off |= {ref: replace(one, block=ref.block, id=ref.id) for ref, one in off}
         if talk.left:
             self.end_idle(agent)
         for session in dict.fromkeys(ref.session for ref in logged.new):
             if not talk.meta.source:
                 self._grew(agent, session)
-            quietly(partial(self._hide_unkept, agent, session, said))
+            quietly(partial(self._hide_unkept, agent, session, {one.block for one in logged.new}))
         return replace(logged, redacted=frozenset(kinds), cut=tuple(cut))
 
-    def _hide_unkept(self, agent: str, session: str, said: Sequence[Message]) -> None:
-        """Hide what new messages of a session ask not to keep, and what repeats it.
+    def _hide_unkept(self, agent: str, session: str, new: set[str]) -> None:
+        """Hide what `new` messages of a session ask not to keep, and those that repeat it.
 
         Only a wish that is beyond doubt counts here.
         """
-        own = [one.text.strip() for one in said if one.role == "user" and not one.asked]
-        if any(one.intent == "skip" and one.confidence >= BEYOND_DOUBT for one in intents_of(own)):
-            self._asked.add((agent, session))
-        if (agent, session) in self._asked:
-            there = self.messages(agent, session)
-            gone = (there[at] for at in unkept(there, least=BEYOND_DOUBT))
-            refs = refs_of(agent, session, gone)
-            self.gate.hide(agent, refs, Caller("agent", agent), asked=True)
+        off, there = self._off, self.messages(agent, session)[-LATELY - len(new) :]
+        there = [off.get(MessageRef(agent, session, one.block, one.id), one) for one in there]
+        pairs = ((there[at], there[by]) for at, by in unkept(there, least=BEYOND_DOUBT).items())
+        gone = (one for one, by in pairs if new & {one.block, by.block})
+        self.gate.hide(agent, refs_of(agent, session, gone), Caller("agent", agent), asked=True)
 
     def ask(
         self, write: MemoryWrite, words: str = "", id: str = "", said: MessageRef | None = None
@@ -444,6 +469,12 @@ class SessionLog(files.Shelf):
             path = self._paths.session(talk.meta.agent, talk.session.id)
             self.gate.append(path, talk.session.text)
             talk.session.text = ""
+
+
+def _without_off(one: Message) -> Message:
+    """Return a message as it is written down: erased if the person surely asks that of it."""
+    off = one.role == "user" and not one.asked and is_off(one.text)
+    return replace(one, text="", erased=True) if off else one
 
 
 def _with_blank(file: FileText | None) -> str | None:

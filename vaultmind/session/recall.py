@@ -32,6 +32,8 @@ ONE_WORD = 0.75
 GIVEN_ON = 0.65
 """Share of an old question's relevance that what was said after it gets: enough to be shown by
 itself, and less than would keep lasting memory from being asked (`context.recall_gate`)."""
+NEARLY = 0.8
+"""Share of the best score from which a fact stands before what was said."""
 SIZES: dict[PartName, tuple[int, ...]] = {"memory": (50, 35, 20), "associations": (25, 14)}
 """Tokens of a piece, the longest that fits first."""
 WORK = "about work on another task: plans and searches cover it"
@@ -205,8 +207,11 @@ def spoken(
 def remembered(hits: Sequence[Hit], query: str, shown: Sequence[str]) -> list[Piece]:
     """Return what lasting memory says, as the search ranks it: that finds more than scores do.
 
+    But a fact that answers nearly as well as the best goes first: what was said may be put right.
     Facts that a newer one contradicts, of them or of what is `shown`, are left out.
     """
+    best = max((hit.score for hit in hits), default=0.0)
+    hits = sorted(hits, key=lambda hit: hit.kind != "fact" or hit.score < NEARLY * best)
     facts = [hit for hit in hits if hit.kind == "fact"]
     others = [fact for text in shown for fact in FACT_TOLD.findall(text)] if facts else []
     old = superseded([*((hit.text, hit.time[:10]) for hit in facts), *others])

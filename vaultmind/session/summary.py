@@ -21,10 +21,13 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from vaultmind.config import Config
+from vaultmind.language.names import covers
+from vaultmind.language.reader import Intent, intents_of
 from vaultmind.language.text import plain_sentences
+from vaultmind.language.words import content
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, context_words, read
-from vaultmind.session.unkept import keeping, orders_memory
+from vaultmind.session.unkept import asks_memory, keeping
 from vaultmind.tables import adapter
 from vaultmind.tokens import count
 from vaultmind.types import Message
@@ -142,6 +145,9 @@ def fold(
     language = language or earlier.language
     old = [(line, read(reading.unmarked(line.text), language)) for line in earlier.lines]
     new = list(_read_lines(keeping(messages), earlier.messages, language))
+    said = (plain_sentences(one.text) for one in messages if one.role == "user")
+    fixes = [one for texts in said for one in intents_of(texts) if one.old]
+    old, new = ([one for one in each if not _is_wrong(one[1], fixes)] for each in (old, new))
     lines = _merged([one for one in old if not _is_answered(one, new)], new)
     last = messages[-1]
     whole = replace(
@@ -156,11 +162,22 @@ def fold(
 
 
 def _read_lines(messages: Sequence[Message], before: int, language: str) -> Iterator[_Read]:
-    """Yield the sentences of messages that may be recalled, weighed."""
-    for at, message in enumerate(messages, before + 1):
-        is_spoken = message.role in ("user", "assistant") and not (message.asked or message.erased)
-        texts = plain_sentences(message.text) if is_spoken else ()
-        told = [one for one in texts if not orders_memory(one)]
+    """Yield the sentences of messages that may be recalled, weighed.
+
+    None that asks something of the memory, nor an answer where nothing else was asked.
+    """
+    spoken = [
+        (at, message, plain_sentences(message.text))
+        for at, message in enumerate(messages, before + 1)
+        if message.role in ("user", "assistant") and not (message.asked or message.erased)
+    ]
+    intents_of([one for _, _, texts in spoken for one in texts])  # read together, kept as read
+    is_asked = False
+    for at, message, texts in spoken:
+        told = [one for one in texts if not asks_memory(one)]
+        if message.role == "user":
+            is_asked = not told and bool(texts or not message.text)
+        told = [] if is_asked else told
         for number, sentence in enumerate((read(text, language) for text in told), 1):
             line = Line(
                 text=reading.shortened(sentence.text, LINE_TOKENS),
@@ -192,17 +209,30 @@ def faded(line: Line, now: int) -> float:
 
 
 def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
-    """Tell whether a question was answered: by a reply at once, or by a statement about it."""
+    """Tell whether a question was answered: by a message of the other side before the asker speaks
+    again, or by a statement about it.
+    """
     line, asked = one
     if line.kind != "question":
         return False
+    mine = (o.at for o, _ in later if o.at > line.at and o.speaker == line.speaker)
+    until = next(mine, math.inf)
     after = [(o, read_) for o, read_ in later if o.at > line.at and not read_.asks]
-    replies = [read_ for o, read_ in after if o.at == line.at + 1]
-    if asked.asks and replies and not any(one.puts_off for one in replies):
+    replies = groupby((one for one in after if one[0].at < until), key=lambda one: one[0].at)
+    if asked.asks and any(not any(it.puts_off for _, it in each) for _, each in replies):
         return True
     wanted = set(asked.stems)
     enough = max(2.0, ANSWERS * len(wanted))
     return any(len(wanted & set(o.stems)) >= enough for _, o in after if not o.puts_off)
+
+
+def _is_wrong(sentence: Sentence, fixes: Sequence[Intent]) -> bool:
+    """Tell whether a person put right what a sentence says: "since October, not September"."""
+    said = content(sentence.text) if fixes else ()
+    right = ([one for one in content(fix.payload) if covers([one], said)] for fix in fixes)
+    return any(
+        same and covers(content(fix.old), said) for fix, same in zip(fixes, right, strict=True)
+    )
 
 
 def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:

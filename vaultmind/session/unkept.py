@@ -2,12 +2,12 @@
 
 "Don't remember this: my sister is pregnant" means itself; "don't keep that" means what was said
 before it; "from here on, off the record" means what follows, until something is to be remembered.
-What somebody asked so stays in the session's file and gets into no summary, fact or context.
+What somebody asked so gets into no summary, fact or context. The session's file has it, but for a
+message that surely means itself: of that it only says when it was.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -23,10 +23,8 @@ AHEAD = 0.95
 """Likelihood from which a wish means all that follows."""
 BEYOND_DOUBT = 0.9
 """Likelihood from which a message is hidden as soon as it is written down."""
-_OF_A_MACHINE = re.compile(
-    r"\b(?:memory|user|pamięci?|użytkownik\w*|памят\w*|пользовател\w*)\b", re.IGNORECASE
-)
-"""No person calls themselves the user."""
+CERTAIN = 0.95
+"""Likelihood from which a sentence is a request: many a plain date looks like a correction."""
 
 
 def unkept(messages: Sequence[Message], least: float = 0.0) -> dict[int, int]:
@@ -64,18 +62,22 @@ def keeping(messages: Sequence[Message]) -> Sequence[Message]:
     return [replace(one, text="") if at in gone else one for at, one in enumerate(messages)]
 
 
+def is_off(text: str) -> bool:
+    """Tell whether a person's message surely asks that it be not kept itself."""
+    wish = _wish(text)
+    return wish.scopes[:1] == ("this",) and wish.confidence >= BEYOND_DOUBT
+
+
 def refs_of(agent: str, session: str, messages: Iterable[Message]) -> list[MessageRef]:
     """Return where messages stand that are to be hidden; requests, which are no talk, aside."""
     placed = (one for one in messages if one.block and not one.asked)
     return [MessageRef(agent, session, one.block, one.id) for one in placed]
 
 
-def orders_memory(sentence: str) -> bool:
-    """Tell whether a sentence has the memory keep something: `AI: remember that the user …`.
-
-    What a person asks in their own words, `remember that I …`, is none.
-    """
-    return bool(_OF_A_MACHINE.search(sentence)) and intent_of(sentence).intent == "remember"
+def asks_memory(sentence: str) -> bool:
+    """Tell whether a sentence has the memory keep, change or leave something: in no summary."""
+    intent = intent_of(sentence)
+    return intent.confidence >= CERTAIN and intent.intent not in ("recall", "show_memory")
 
 
 def _wish(text: str) -> Intent:

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import Literal, get_args
 
-from vaultmind.index.when import spans, without_stale_dates
+from vaultmind.index.when import Span, redated, spans, undated
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import facts_in, sentences
@@ -236,7 +236,7 @@ class Voice:
         last = that[0] if len(that) == 1 else None
         fact, new = corrected(facts, last, spoken.words, intent.old, intent.payload)
         if fact and new:
-            new = without_stale_dates(new, fact.text)
+            new = redated(new, fact.text)
             return self._write(spoken, "replace", new, old=_name(fact), asked=asked)
         if new and len(sentences(spoken.words)) > 1:
             return self._nothing(spoken)  # a story: what lasts of it is kept when it ends
@@ -287,16 +287,20 @@ class Voice:
     def _recall(self, spoken: Spoken) -> Heard:
         """Return the facts: all of them, or those that the question is about."""
         intent, reader, target = spoken.intent, self.sessions.reader, spoken.target
+        caller = spoken.caller
         files = (reader.paths.brain(target), reader.paths.archive(target))
         outcome = Outcome("unchanged", target, path=files[0])
-        if not self._sees(spoken.caller, target):
+        if not self._sees(caller, target):
             message = phrase(intent.lang, "may_not_read", agent=target)
             return spoken.answer(message, replace(outcome, outcome="denied"))
         brain, archive = (mask(read_text(reader, one)[0]).text for one in files)
         asked = intent.payload if intent.intent == "recall" else ""
-        known = recalled(brain, archive, asked, partial(self.near, target, asked, spoken.caller))
-        self.note_shown(spoken.caller, target, known.facts)
-        message = " ".join(phrase(intent.lang, name) for name in known.names)
+        known = recalled(brain, archive, asked, partial(self.near, target, asked, caller))
+        self.note_shown(caller, target, known.facts)
+        names = known.names
+        if "nothing_yet" in names and self.sessions.open_session(target, caller.conversation):
+            names = (*names, "will_read")
+        message = " ".join(phrase(intent.lang, name) for name in names)
         return Heard(intent, message, outcome, known.lines)
 
     def _skip(self, spoken: Spoken) -> Heard:
@@ -377,20 +381,25 @@ def corrected(
     """Return the fact to replace and its new text; no text where that is not certain.
 
     `said` is the whole sentence, `old` what is wrong in it (may be empty), `new` what is right.
-    The new words are laid over each fact, else put in the place of the old ones, else they are
-    another value in `that`, the fact touched last. Without a fact the new words are one.
+    Where they say nothing else of a fact, its time is another. Else they are laid over each fact,
+    or put in the place of the old ones, or are another value in `that`, the fact touched last.
+    Without a fact the new words are one. Dates behind times (`with_dates`) are left out.
     """
-    there = [fact for fact in facts if not old or _span(fact.text, old)]
+    bare = [(fact, undated(fact.text)) for fact in facts]
+    there = [one for one in bare if not old or _span(one[1], old)]
+    moved = [(fact, _moved(text, new, is_meant=(fact, text) in there)) for fact, text in bare]
+    if len(moved := [one for one in moved if one[1]]) == 1:
+        return moved[0]
     if not there:
         return None, new
-    made = [(fact, _laid_over(fact.text, new) or _put(fact.text, said, old, new)) for fact in there]
+    made = [(fact, _laid_over(text, new) or _put(text, said, old, new)) for fact, text in there]
     certain = [one for one in made if one[1]]
     certain = [one for one in certain if one[0] == that] or certain
     if len(certain) == 1:
         return certain[0]
     if old or certain:
-        return there[0] if len(there) == 1 else None, ""
-    text = other_value(that.text, new) if that else ""
+        return there[0][0] if len(there) == 1 else None, ""
+    text = other_value(undated(that.text), new) if that else ""
     return (that, text) if text else (None, new)
 
 
@@ -398,15 +407,40 @@ def other_value(text: str, new: str) -> str:
     """Return a fact with its one time, number or name replaced: "No, it's the 5th"."""
     if len(WORD.findall(new)) > SHORT:
         return ""
-    for values in (_times, re.compile(r"\d[\w:.,/-]*\w|\d").findall, _names):
+    if moved := _moved(text, new, is_meant=True):
+        return moved
+    for values in (re.compile(r"\d[\w:.,/-]*\w|\d").findall, _names):
         mine, theirs = values(text), values(new)
         if len(mine) == len(theirs) == 1:
             return text.replace(mine[0], theirs[0], 1)
     return ""
 
 
-def _times(text: str) -> list[str]:
-    return [one.text for one in spans(text, "", datetime(2026, 1, 1))]
+def _moved(text: str, new: str, *, is_meant: bool) -> str:
+    """Return a fact at the time of new words that say nothing else of it; "on" stays.
+
+    `is_meant`: it is known to be the one, so that the new words need not say more than a time.
+    """
+    mine, theirs = _times(text), _times(new)
+    if len(mine) != 1 or len(theirs) != 1:
+        return ""
+    told = [one for one in content(new.replace(theirs[0].text, " ")) if one.folded not in SOFT]
+    if not (told or is_meant) or not all(is_among(one, content(text)) for one in told):
+        return ""
+    (_, lead), (right, own) = _parted(mine[0]), _parted(theirs[0])
+    lead = own or ("" if right.startswith(lead) else lead)
+    return text.replace(mine[0].text, lead + right, 1)
+
+
+def _parted(told: Span) -> tuple[str, str]:
+    """Return a time, and a word before it that may stay: "on", "since"."""
+    lead, space, rest = told.text.partition(" ")
+    same = any(it.start == told.start or it.end == told.end for it in _times(rest))
+    return (rest, lead + space) if same else (told.text, "")
+
+
+def _times(text: str) -> tuple[Span, ...]:
+    return spans(text, "", datetime(2026, 1, 1))
 
 
 def _names(text: str) -> list[str]:
@@ -519,7 +553,7 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
         if not (found := asked_about(about, words)):
             return _near(facts, words, near)
         facts = [facts[at] for at in found]
-    return _told(facts) if facts else Known(names=("nothing_known",))
+    return _told(facts) if facts else Known(names=("nothing_yet",))
 
 
 def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:

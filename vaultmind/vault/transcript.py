@@ -33,7 +33,8 @@ _BLOCK_AT_END = re.compile(r"(?<![^ \t\n])(\\*)(?=\^m\d+[ \t]*$)", re.MULTILINE)
 _ESCAPED_BLOCK = re.compile(r"(?<![^ \t\n])\\(\\*)(?=\^m\d+[ \t]*$)", re.MULTILINE)
 ERASED_SOURCE = "(erased)"
 """Stands for the erased name of the conversation that a session was imported from."""
-_ERASED = "%%erased%%"
+_ERASED, CALLED = "%%erased%%", "(called)"
+"""Stands for the words of an erased message, and for those of a tool that was called with none."""
 
 
 def quote(text: str) -> list[str]:

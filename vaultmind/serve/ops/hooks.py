@@ -96,10 +96,9 @@ def hook(
     _heard(app, talk, session_id, event, source)
     most = {"max_bytes": WAITING_BYTES} if event in ANSWERED else {}
     answer = Row(new=app.capture.take(talk, **most), session=talk.session, context="")
-    if event == "PreCompact" and talk.session:
-        view = app.talks.view(talk.agent, talk.session)
-        if view:  # the host is about to let go of all of it
-            app.talks.fold(view, 0)
+    view = app.talks.view(talk.agent, talk.session) if event == "PreCompact" else None
+    if talk.session and view:  # the host is about to let go of all of it
+        app.talks.fold(view, 0)
     if event in ANSWERED:
         call = replace(call, caller=talk.caller)
         prompt = prompt if event == "UserPromptSubmit" else ""
@@ -145,15 +144,17 @@ def _start(app: App, call: Call, talk: HostTalk, session_id: str) -> str:
 
 
 def _asked(app: App, call: Call, talk: HostTalk, prompt: str) -> str:
-    """Remember what a prompt asks to have remembered; return what the host should say of it.
+    """Do what a prompt surely asks to have remembered, or not kept; return what the host should
+    say of it.
 
     Whatever else it asks of the memory is left to the host, which understands it better.
     """
+    from vaultmind.session.unkept import is_off
+
     asked = app.voice.words.understand(prompt).intent if prompt.strip() else "none"
-    if asked != "remember":
+    if asked != "remember" and not is_off(prompt):
         return "" if asked in ("none", "recall", "show_memory") else ASKED
-    caller = replace(call.caller, conversation=talk.conversation)
-    told = app.voice.hear(caller, talk.agent, prompt)
+    told = app.voice.hear(replace(call.caller, conversation=talk.conversation), talk.agent, prompt)
     message = Recalled(told.message, told.outcome.path or "memory")
     return f"{HEARD}\n{Reader(mark_for(call.caller)).text(message)}"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from vaultmind.errors import BadArgument
 from vaultmind.language.words import fold
 from vaultmind.plural import counted
-from vaultmind.serve.call import Call
+from vaultmind.serve.call import Call, own_session
 from vaultmind.serve.op import MAX_PATH, MAX_TEXT, MAX_WORDS, NOT_MCP, Arg, operation
 from vaultmind.serve.show import DATA, Reader, Recalled, Row, plain, tells
 from vaultmind.types import Caller, Hit, IndexState, Kind, SearchRequest, SearchResponse
@@ -85,6 +85,8 @@ def memory_search(
         max_tokens=max_tokens or defaults.max_tokens,
         offset=offset,
     )
+    if own := own_session(app, call.caller, call.caller.agent):  # what it says is in view
+        asked = replace(asked, running=app.paths.session(call.caller.agent, own))
     found = index.search(asked, call.caller)
     if offset and not found.hits and found.answer == "nothing_found":
         raise _no_more(offset, f"There are no hits from 'offset' {offset} on.")

@@ -97,7 +97,7 @@ def session_log(
     agent: Yours = "",
 ) -> Row:
     """Write down the person's messages that matter, word for word, as they come; at the end, with
-    `end`, a recap and facts. What the logged words do not bear out is left out.
+    `end`, a recap and facts. What the logged words do not support is left out.
 
     In this order: a segment begins, messages are written, the session ends. Raises NotAllowed for
     an agent that keeps no records or means another's, BadArgument for a call that asks for nothing
