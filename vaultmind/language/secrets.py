@@ -29,7 +29,6 @@ MOST_LETTERS = 400
 """Letters of a sentence that are read."""
 MOST_SENTENCES = 40
 """Sentences of a text that are read: in a paste of more, words and forms alone tell a secret."""
-_KIND = "password"
 _PIECE = re.compile(r"(?:\w[/\\.(:+]|[/\\~]|::)\0|\0(?:\w|[/\\(\[]|:[:/\w]|[.=_-]\w)")
 """Where a value (here `\\0`) is only a piece of a path, an address, a version or a call."""
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,24}){1,4}")
@@ -43,7 +42,7 @@ def mask_secrets(text: str, least: float = LIKELY) -> Masked:
     is_read = len(sentences(text)) <= MOST_SENTENCES
     done = mask(text, guess=not is_read)
     found = _found(done.text) if is_read else ()
-    spans = [(start, end, _KIND) for start, end, likely in found if likely >= least]
+    spans = [(start, end, "password") for start, end, likely in found if likely >= least]
     kinds = tuple(dict.fromkeys((*done.kinds, *(kind for *_, kind in spans))))
     return Masked(replace(done.text, spans, lambda _, kind: f"‹{kind}›"), kinds)
 
