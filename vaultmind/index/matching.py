@@ -235,8 +235,8 @@ class StandIns:
         """Return longer terms that start or end with a part, the shortest first."""
         if len(part) < MIN_PART:
             return []
-        terms = sorted(set(self._around(part, part, range(len(part) + 1, 64))), key=len)
-        return [term for term in terms if self._count(term)][:most]
+        longer = sorted(set(self._around(part, part, range(len(part) + 1, 64))))
+        return [term for term in sorted(longer, key=len) if self._count(term)][:most]
 
     def kin(self, word: str, most: int) -> list[str]:
         """Return terms with the consonants that a word begins with, the likest first.

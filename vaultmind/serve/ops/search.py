@@ -157,8 +157,7 @@ def _related(app: App, caller: Caller, found: Fetched) -> list[str]:
     hits = app.index.search(asked, caller).hits
     own = [one for one in hits if one.path == found.path]  # the others' ties are not its own
     tied = app.index.relations.related(words, own or hits, "", caller, TIED)
-    notes = [one.chunk.path for one in tied if one.chunk.kind == "note"]
-    near = dict.fromkeys([*notes, *(one.path for one in hits)])
+    near = dict.fromkeys([*(one.chunk.path for one in tied), *(one.path for one in hits)])
     return [one for one in near if one != found.path][:RELATED]
 
 
