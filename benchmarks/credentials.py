@@ -21,7 +21,8 @@ from vaultmind.language.secrets import mask_secrets
 
 KEPT = ("household", "door")
 """Kinds of lines whose codes may be kept: they are not measured."""
-BLIND = ("cred_blind6.jsonl", "cred_blind7.jsonl", "cred_blind8.jsonl")
+BLIND = ("cred_blind6.jsonl", "cred_blind7.jsonl", "cred_blind8.jsonl", "cred_tools.jsonl")
+"""The last: lines of tools, logs, code and searches, of which one in five holds a credential."""
 
 
 def share(part: int, whole: int) -> str:

@@ -46,6 +46,7 @@ from vaultmind.language.encoder import (
 from vaultmind.language.network import WEIGHTS
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import fold
+from vaultmind.redact import mask
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ["en", "pl", "ru", "de", "es", "fr"]
@@ -73,7 +74,7 @@ ASKED = re.compile(
 )
 """Messages of talks with such words may ask something of the memory."""
 PLAIN = 4000
-"""Sentences without a secret that are taken from other data."""
+"""Sentences without a secret that are taken from other data, beside those of talks."""
 FACTS = {
     "fact": ["CORE", "PREFERENCE", "DECISION", "PROJECT", "SKIP"],
     "alone": ["unclear", "alone"],
@@ -271,8 +272,7 @@ def secrets() -> Task:
     """Return which words are a credential's value."""
     rows = []
     for stem, line in (*lines("cred*_[a-z].jsonl"), *lines("credentials.jsonl")):
-        is_kept = line["kind"] in KEPT
-        text, own = line["text"], () if is_kept else line["secrets"]
+        text, own = line["text"], () if line["kind"] in KEPT else line["secrets"]
         found = [where for one in own for where in span(text, one, 1)]
         rows.append(Row(text, stem, {"secret": [int(bool(found))]}, found))
     single = [row for row in rows if row.spans and len(row.spans) == 1]
@@ -284,8 +284,9 @@ def secrets() -> Task:
         text = f"{row.text[:start]}{new}{row.text[end:]}"
         rows.append(Row(text, row.writer, row.labels, [(start, start + len(new), tag)]))
     plain = [*lines("asked_?.jsonl"), *lines("facts_*.jsonl"), *lines("sayings_?.jsonl")]
-    for stem, line in random.Random(1).sample(plain, PLAIN):
-        rows.append(Row(line["text"], stem, {"secret": [0]}, [], WEAK))
+    said = [line["text"] for _, line in random.Random(1).sample(plain, PLAIN)]
+    said += [one.text for one in talk() if len(one.text) < LONGEST and not mask(one.text).kinds]
+    rows += [Row(text, "plain", {"secret": [0]}, [], WEAK) for text in said]
     return Task({"secret": ["no", "yes"]}, 2, rows)
 
 

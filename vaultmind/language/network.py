@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vaultmind.language.encoder import encoded, spellings, words_of
+from vaultmind.language.encoder import Word, encoded, spellings, words_of
 
 if TYPE_CHECKING:
-    from vaultmind.language.encoder import Word
     from vaultmind.ports import Matrix
 
 WEIGHTS = Path(__file__).parent / "weights.npz"
 AT_ONCE = 48
 """Texts that are read together."""
+NOTHING = Word("so", 0, 0)
+"""Read where a text has no words: an English word that asks for nothing and tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +53,13 @@ class Network:
         """Return what each text of a few sentences is: many at once take a fraction of the time."""
         found: list[Reading] = []
         for first in range(0, len(texts), AT_ONCE):
-            said = [words_of(text) for text in texts[first : first + AT_ONCE]]
-            states = iter(self.states([words for words in said if words]))
-            found += [
-                self._reading(task, words, next(states)) if words else self._nothing(task)
-                for words in said
-            ]
+            said = [words_of(text) or [NOTHING] for text in texts[first : first + AT_ONCE]]
+            states = zip(said, self.states(said), strict=True)
+            found += [self._reading(task, words, state) for words, state in states]
         return found
-
-    def _nothing(self, task: str) -> Reading:
-        heads = {
-            head: {label: float(place == 0) for place, label in enumerate(labels)}
-            for head, labels in self.heads[task].items()
-        }
-        return Reading([], heads, np.zeros((0, 1), dtype=np.float32))
 
     def states(self, said: Sequence[list[Word]]) -> list[list[Matrix]]:
         """Return, for texts that hold words, a row a word by each network."""
-        if not said:
-            return []
         spelt = np.array([spellings(word.text) for words in said for word in words])
         seen, sizes = encoded(said), [len(words) for words in said]
         states = []

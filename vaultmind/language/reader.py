@@ -241,7 +241,7 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     if group == "remember" and _COMMAND.match(text) and not text.rstrip().endswith("?"):
         sure = 1.0 if sure >= PLAINLY else sure
     passing = group == "forget" and _FOR_NOW.search(text)
-    if not reading.words or sure < least or passing:
+    if sure < least or passing:
         return Intent(lang=lang)
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)

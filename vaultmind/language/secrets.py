@@ -15,19 +15,22 @@ from functools import lru_cache
 from vaultmind.language.network import Reading, network
 from vaultmind.language.text import sentences
 from vaultmind.language.words import fold
-from vaultmind.redact import Masked, is_name, mask
+from vaultmind.redact import Masked, announces, is_name, mask
 from vaultmind.redact.spans import replace
 from vaultmind.tables import table
 
-LIKELY, NAMED, CERTAIN, PART = 0.65, 0.95, 0.985, 0.5
-"""Likelihood from which a sentence holds a secret: of what is said, where it may be a product's
-name ("Przelewy24"), and of what the person asked to have remembered, which must not be lost; and
-from which a word is a part of it."""
+LIKELY, NAMED, CERTAIN, PART = 0.4, 0.95, 0.985, 0.38
+"""Likelihood from which a sentence holds a secret: of what is said, where it may be a plain word or
+a product's name ("Przelewy24"), and of what the person asked to have remembered, which must not be
+lost; and from which a word is a part of it."""
+SAID = 0.6
+"""Share of plain words from which a line is a sentence, and no line of a tool, a log or code."""
 MOST_LETTERS = 400
 """Letters of a sentence that are read."""
 MOST_SENTENCES = 40
 """Sentences of a text that are read: in a paste of more, words and forms alone tell a secret."""
-_KIND = "password"
+_PIECE = re.compile(r"(?:\w[/\\.(:+]|[/\\~]|::)\0|\0(?:\w|[/\\(\[]|:[:/\w]|[.=_-]\w)")
+"""Where a value (here `\\0`) is only a piece of a path, an address, a version or a call."""
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,24}){1,4}")
 
 
@@ -39,7 +42,7 @@ def mask_secrets(text: str, least: float = LIKELY) -> Masked:
     is_read = len(sentences(text)) <= MOST_SENTENCES
     done = mask(text, guess=not is_read)
     found = _found(done.text) if is_read else ()
-    spans = [(start, end, _KIND) for start, end, likely in found if likely >= least]
+    spans = [(start, end, "password") for start, end, likely in found if likely >= least]
     kinds = tuple(dict.fromkeys((*done.kinds, *(kind for *_, kind in spans))))
     return Masked(replace(done.text, spans, lambda _, kind: f"‹{kind}›"), kinds)
 
@@ -66,14 +69,27 @@ def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int,
         if share >= PART
     ]
     mails = [one.span() for one in _MAIL.finditer(text)]
+    is_told, end = announces(text), start + reading.words[-1].end
     for first, last in _joined(marked, text):
         if any(a <= first and last <= b and b - a > last - first for a, b in mails):
             continue  # a part of an address
         masked = "‹" in text[first:last] or text.rfind("‹", 0, first) > text.rfind("›", 0, first)
-        said = text[first:last]
-        doubtful = likely < NAMED and is_name(said, text)
-        if not masked and any(map(str.isalnum, said)) and not doubtful:
+        said, before, after = text[first:last], text[start:first], text[last:end]
+        if masked or not any(map(str.isalnum, said)):
+            continue
+        if is_told or (
+            likely >= (NAMED if is_name(said) else LIKELY)
+            and not _PIECE.search(f"{before[-2:]}\0{after[:2]}")
+            and _is_sentence(f"{before} {after}")
+        ):
             yield first, last, likely
+
+
+def _is_sentence(text: str) -> bool:
+    """Tell whether most of what stands around a value are plain words, as in what a person says."""
+    bare = [one.strip(".,;:!?*()«»„”“\"'`…") for one in text.split()]
+    words = [one.replace("'", "").replace("’", "").isalpha() for one in bare if one.strip("—–-/&|")]
+    return not words or sum(words) >= SAID * len(words)
 
 
 def _joined(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:

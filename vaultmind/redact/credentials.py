@@ -29,8 +29,9 @@ def _any_of(name: str) -> re.Pattern[str]:
 
 _PASSWORD, _ACCESS, _KEY, _PIN = map(_any_of, ("password", "access", "key", "pin"))
 _CARD_CODE, _CODE, _ONCE = map(_any_of, ("card_code", "code", "once"))
-_HOUSE, _NAMING, _PROSE = map(_any_of, ("house", "naming", "prose"))
-"""Of a household; what names something; and words which no list of recovery words holds."""
+_HOUSE, _NAMING, _PROSE, _TELLS = map(_any_of, ("house", "naming", "prose", "announcing"))
+"""Of a household; what names something; words which no list of recovery words holds; and what else
+announces a secret of any shape."""
 _NO_PIN = re.compile(rf"{_HOUSE.pattern}|\bpin (?:the|it|this|that|them|at|down|up)\b")
 _ORDINARY = table(__file__)["no_password"]
 """Addresses, file and module names, versions, dates, hashes, constants: no passwords."""
@@ -89,11 +90,16 @@ def has_household_code(text: str) -> bool:
     return bool(_HOUSE.search(low) and _HOUSE_CODE.search(low))
 
 
-def is_name(value: str, text: str) -> bool:
-    """Tell whether a word is rather a product's name (`Android14`): nothing announces a secret."""
+def announces(text: str) -> bool:
+    """Tell whether a text says that it is about a password, a PIN, a card or a secret word."""
     low = text.lower().translate(_FOLD)
-    told = any(one.search(low) for one in (_PASSWORD, _ACCESS, _KEY, _PIN, _CODE))
-    return bool(re.fullmatch(_PRODUCT, value)) and not told
+    return any(one.search(low) for one in (_PASSWORD, _PIN, _CARD_CODE, _TELLS))
+
+
+def is_name(value: str) -> bool:
+    """Tell whether a value looks like plain words, a product's name (`Android14`), or a share."""
+    plain = rf"{_LETTER}+(?:\W*\s\W*{_LETTER}+)*\W*"
+    return bool(re.fullmatch(rf"{_PRODUCT}|{plain}|%*\d+%+", value))
 
 
 def credentials(text: str) -> Iterator[Span]:

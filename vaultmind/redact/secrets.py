@@ -38,7 +38,6 @@ _YOUNGER = (
     r"|shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}|xox[abeoprs]-[\w-]{20,}|AGE-SECRET-KEY-1[0-9A-Z]{58}"
     r"|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})(?![\w-])"
 )
-_URL = r"://[^\s:/@]*:(?P<value>[^\s:/@‹]{3,})@(?=[\w.\[-])"
 _LINK = (
     r"(?P<link>[\"'`*_]*\s*(?::=|=>|[:=]|->|→|—|–|-(?=\s)|\bis\b:?|\bto\b:?|\bjest\b:?|это)"
     r"\s*[*_]*\s*)[\"'`„“”«]?(?P<value>[^\s\"'`„“”«»‹›,;]+)"
@@ -131,7 +130,8 @@ def _keys(text: str) -> Iterator[Span]:
         for pattern in _patterns():
             yield from ((*match.span(), "api key") for match in pattern.finditer(text))
     if "://" in text:
-        yield from ((*_value(match), "password") for match in re.finditer(_URL, text))
+        found = re.finditer(table(__file__)["address"], text)
+        yield from ((*_value(match), "password") for match in found)
 
 
 @cache

@@ -31,9 +31,8 @@ asked for, which is known by its first letters."""
 SHOWN_FAULTS = 10
 """Faulty files that are named; the rest is a number."""
 AGAIN = "Ask again in a moment."
-RELATED, NEAREST, RELATED_CHARS, TIED = 5, 4, 600, 0.2
-"""Notes related to another that are named, those of them however far they are, what of the note is
-compared, and the least of a tie."""
+RELATED, RELATED_CHARS, TIED = 5, 600, 0.2
+"""Notes related to another that are named, what of the note is compared, and the least of a tie."""
 MATCHES = ("strong match", "fair match", "weak match")
 
 Whose = Annotated[str, Arg("Whose memory; `*`: all you may read.")]
@@ -156,9 +155,10 @@ def _related(app: App, caller: Caller, found: Fetched) -> list[str]:
     words = f"{found.title}\n{found.text}"[:RELATED_CHARS]
     asked = SearchRequest(words, limit=2 * RELATED, kinds=("note",), per_note=1)
     hits = app.index.search(asked, caller).hits
-    tied = app.index.relations.related(words, hits, "", caller, TIED)
+    own = [one for one in hits if one.path == found.path]  # the others' ties are not its own
+    tied = app.index.relations.related(words, own or hits, "", caller, TIED)
     notes = [one.chunk.path for one in tied if one.chunk.kind == "note"]
-    near = dict.fromkeys([*(one.path for one in hits[:NEAREST]), *notes])
+    near = dict.fromkeys([*notes, *(one.path for one in hits)])
     return [one for one in near if one != found.path][:RELATED]
 
 
