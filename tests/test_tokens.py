@@ -44,17 +44,13 @@ def test_the_estimate_is_within_a_tenth_of_real_tokenizers(lang: str) -> None:
     assert sum(tokens.count(row["text"]) for row in texts) == pytest.approx(real, rel=0.10)
 
 
-@given(st.text(max_size=200), st.integers(1, 40), st.sampled_from(["", " …"]))
+@given(st.text(max_size=200), st.integers(0, 40), st.sampled_from(["", " …"]))
 @example("it's, we'll see", 3, "")
 @example("one two three four five", 2, " …")
 def test_a_clipped_text_is_a_prefix_within_the_budget(text: str, most: int, mark: str) -> None:
     clipped = tokens.clip(text, most, mark=mark)
     assert tokens.count(clipped) <= most
     assert clipped == text or text.startswith(clipped.removesuffix(mark))
-
-
-def test_a_budget_of_nothing_brings_nothing() -> None:
-    assert tokens.clip("one two three", 0) == ""
 
 
 @pytest.mark.parametrize("run", ["x" * 160_000, "Щ" * 160_000, "7" * 160_000, "-" * 160_000])

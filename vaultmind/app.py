@@ -133,7 +133,7 @@ class App:
         )
         notes = EpisodeFiles(self.paths, self.reader)
         kinds = (
-            partial(files.messages_said, self.index),
+            partial(files.messages_said, self.index.erasing),
             partial(files.summaries, self.paths),
             partial(subagents.runs_said, self.paths),
             feedback.said,

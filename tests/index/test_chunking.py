@@ -7,13 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmind.index.notes import Chunked, chunk_file, place_of, split
-from vaultmind.types import Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.paths import VaultPaths
-from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
 PATHS = VaultPaths(Path("/vault"))
-MEMORY = "VaultMind/agents/main/memory"
 LONG = "The clay needs a night of rest before it is worked again by hand. " * 12
 
 
@@ -30,19 +27,6 @@ def test_a_long_note_is_cut_by_heading_and_each_piece_says_where_it_is() -> None
     assert {chunk.anchor for chunk in found} == {"#Clay", "#Door"}
     assert {chunk.title for chunk in found} == {"Oven › Clay", "Oven › Door"}
     assert all(len(chunk.text) <= 900 for chunk in found)
-
-
-def test_a_session_is_a_chunk_for_each_message() -> None:
-    time = "2026-02-20T10:00:00+01:00"
-    text = render_header(SessionMeta("2026-02-20_001", "main", time))
-    text += render_message(Message("user", "Hello oven", time, "D1:1", "Anna", block="m1"))
-    text += render_message(Message("assistant", LONG * 2, time, block="m2"))
-    first, *rest = chunked(f"{MEMORY}/sessions/2026-02-20_001.md", text).chunks
-    assert (first.text, first.anchor, first.message) == ("Hello oven", "#^m1", "D1:1")
-    assert (first.session, first.speaker, first.role) == ("2026-02-20_001", "Anna", "user")
-    assert first.title == "2026-02-20 › Anna"
-    assert len(rest) > 1
-    assert {chunk.anchor for chunk in rest} == {"#^m2"}
 
 
 def test_a_daily_note_speaks_from_its_day_and_the_cards_of_a_canvas_are_chunks() -> None:

@@ -116,15 +116,15 @@ def say(app: App, agent: str, *said: str) -> Path:
 def test_messages_are_found_whole_and_of_that_agent_whatever_the_index_knows(app: App) -> None:
     long = "I am allergic to nuts. " + "And so on and so forth, much more is said here. " * 40
     file = say(app, "main", "Nice weather", long, "Nut allergies run in the family")
-    found = app.index.messages_about("main", "is allergic to nuts", 50)
+    found = app.index.erasing.messages_about("main", "is allergic to nuts", 50)
     assert {(ref.agent, ref.block, ref.id) for ref, _ in found} >= {
         ("main", "m2", "D1:2"),
         ("main", "m3", "D1:3"),
     }
     assert len(next(text for ref, text in found if ref.block == "m2")) > 1500
-    assert app.index.messages_about("other", "is allergic to nuts", 50) == []
+    assert app.index.erasing.messages_about("other", "is allergic to nuts", 50) == []
     say(app, "main", "Nice weather", "The heron is allergic to frogs")
-    (one,) = app.index.messages_about("main", "allergic to frogs", 50)
+    (one,) = app.index.erasing.messages_about("main", "allergic to frogs", 50)
     assert one[1] == "The heron is allergic to frogs"
     file.unlink()
-    assert app.index.messages_about("main", "allergic to frogs", 50) == []
+    assert app.index.erasing.messages_about("main", "allergic to frogs", 50) == []

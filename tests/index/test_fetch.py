@@ -1,8 +1,5 @@
 """index/search/fetch: the whole text behind a hit or a path, fresh from disk."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.index.vault import Vault
@@ -19,16 +16,14 @@ NOTE = (
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    made = Vault(tmp_path)
-    made.put("Projects/Oven.md", NOTE)
+def vault(vault: Vault) -> Vault:
+    vault.put("Projects/Oven.md", NOTE)
     text = render_header(SessionMeta("2026-02-20_001", "main", TIME))
     text += render_message(Message("user", "The heron came", TIME, "D1:1", "Anna", block="m1"))
     text += render_message(Message("assistant", "A fine bird.", TIME, "D1:2", block="m2"))
-    made.put(SESSION, text)
-    made.put(BRAIN, "# user\n- Likes herons %%2026-02-20 said [[x]]%% ^k3f9\n- Typed\n")
-    yield made
-    made.close()
+    vault.put(SESSION, text)
+    vault.put(BRAIN, "# user\n- Likes herons %%2026-02-20 said [[x]]%% ^k3f9\n- Typed\n")
+    return vault
 
 
 def test_a_comment_stays_in_the_vault(vault: Vault) -> None:

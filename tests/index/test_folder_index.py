@@ -50,7 +50,7 @@ class Shop:
         config = Config(self.root, self.state, index=indexing, redact=RedactConfig(patterns))
         ground = LinkedFolder(self.root, (), code_spans)
         outlet = Outlet(ground, Hidden(), OpenToAll())
-        index = Index(config, outlet, clock=lambda: datetime.now(UTC))
+        index = Index(config, outlet, clock=lambda: datetime.now(UTC), embedder=lambda: None)
         self.opened.append(index)
         index.start()
         return index

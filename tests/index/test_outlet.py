@@ -1,8 +1,5 @@
 """index/outlet: one filter decides what leaves the vault, and what may be named of it."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.index.vault import Vault
@@ -17,16 +14,14 @@ BRAIN = f"{HIDDEN}/memory/brain.md"
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    made = Vault(tmp_path)
-    made.write("Garden/Birds/Heron.md", "A heron.\n")
-    made.write("Health/Blood.md", "Tests.\n")
-    made.write("Health/2026/Teeth.md", "A crown.\n")
-    made.write("Pictures/heron.png", "")
-    made.write(f"{HIDDEN}/memory/brain.md", "# user\n- Saw a heron\n")
-    made.rights.hidden.add(("main", "dexter"))
-    yield made
-    made.close()
+def vault(vault: Vault) -> Vault:
+    vault.write("Garden/Birds/Heron.md", "A heron.\n")
+    vault.write("Health/Blood.md", "Tests.\n")
+    vault.write("Health/2026/Teeth.md", "A crown.\n")
+    vault.write("Pictures/heron.png", "")
+    vault.write(f"{HIDDEN}/memory/brain.md", "# user\n- Saw a heron\n")
+    vault.rights.hidden.add(("main", "dexter"))
+    return vault
 
 
 @pytest.mark.parametrize("glob", ["Health", "Health/**", "Health/*", "health/**"])

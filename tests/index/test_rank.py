@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,6 @@ from vaultmind.index.when import named_time
 from vaultmind.types import PERSON, SearchRequest
 
 MINE = Model("mine", "", {"topic": 2.0}, {"topic": 0.2}, (), {})
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    made = Vault(tmp_path)
-    yield made
-    made.close()
 
 
 # --- columns ------------------------------------------------------------------------------

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from hypothesis import strategies as st
-
 from tests.index.vault import Vault
-from vaultmind.index.related import Relations, leads_of
+from vaultmind.index.related import Relations
 from vaultmind.types import PERSON, Caller, Hit, Neighbour, SearchRequest
 
 MAIN = Caller("agent", "main")
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    made = Vault(tmp_path)
-    yield made
-    made.close()
 
 
 def related(
@@ -68,13 +55,9 @@ def test_a_link_to_a_heading_brings_that_part(vault: Vault) -> None:
 
 # --- strength and attention ----------------------------------------------------------------
 
-shares = st.floats(0, 1)
-
 
 def test_a_rare_tag_leads_to_the_others_that_have_it(vault: Vault) -> None:
     vault.put("Oven.md", "Bricks for the oven #projects/oven\n")
     vault.put("Wood.md", "Beech, split #projects/oven\n")
-    (hit,) = found(vault, "bricks")
-    with vault.database.read() as connection:
-        (lead, *_) = leads_of(connection, hit)
-    assert (lead.tie, lead.path, lead.name) == ("tag", "Wood.md", "projects/oven")
+    (near,) = related(vault, "bricks")
+    assert (near.tie, near.chunk.path, near.name) == ("tag", "Wood.md", "projects/oven")

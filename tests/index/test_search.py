@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -16,6 +14,7 @@ from vaultmind import tokens
 from vaultmind.index.columns import Where
 from vaultmind.index.db import chunks_of
 from vaultmind.index.results import LEAST_TOKENS, passage, shares, sought
+from vaultmind.index.search import Search
 from vaultmind.types import PERSON, Caller, Hit, Message, SearchRequest
 from vaultmind.vault.transcript import SessionMeta, render_header, render_message
 
@@ -23,13 +22,6 @@ MAIN = Caller("agent", "main")
 EVERYTHING = Where()
 TALK = "VaultMind/agents/main/memory/sessions/2026-02-20_001.md"
 SAID = ("The heron came.", "It stood in the reeds.", "Then a storm broke.", "The boat sank.")
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    made = Vault(tmp_path)
-    yield made
-    made.close()
 
 
 def hits(vault: Vault, query: str, caller: Caller = PERSON, **wanted: object) -> tuple[Hit, ...]:
@@ -52,8 +44,8 @@ def test_the_answer_keeps_its_budget_and_says_what_it_left_out(vault: Vault) -> 
 def test_vectors_obey_the_filters(vault: Vault) -> None:
     vault.put("Daily/2026-02-20.md", "Rain all day.\n")
     vault.put("b.md", "Snow all day.\n")
-    vault.embed({"b.md": [1.0, 0.0], "Daily/2026-02-20.md": [0.6, 0.8]})
-    vault.vectors.vector = np.array([1.0, 0.0], dtype=np.float32)
+    finder = vault.with_meaning("Snow all day.")
+    vault.search = Search(finder, vault.outlet, vault, vault.state).search
     assert paths(hits(vault, "weather")) == ["b.md", "Daily/2026-02-20.md"]
     assert paths(hits(vault, "weather", folder="Daily")) == ["Daily/2026-02-20.md"]
     assert paths(hits(vault, "weather", before="2026-02-20")) == ["Daily/2026-02-20.md"]
@@ -90,6 +82,7 @@ def test_a_message_is_shown_between_those_beside_it_and_none_twice_or_forgotten(
 ) -> None:
     (hit,) = told(talk, "storm", per_note=1)
     assert (hit.before, hit.after) == ("Anna: It stood in the reeds.", "Anna: The boat sank.")
+    assert (hit.title, hit.anchor) == ("2026-02-20 › Anna", "#^m3")
     first, second = told(talk, "reeds storm", per_note=2)
     assert (first.before, first.after) == ("Anna: The heron came.", "")
     assert (second.before, second.after) == ("", "Anna: The boat sank.")

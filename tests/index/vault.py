@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from tests.fakes import HashEmbedder, OpenToAll
 from vaultmind.app import local_now
@@ -44,16 +42,12 @@ class Hidden:
 
 
 class Meaning:
-    """Implements ports.Nearest: what is near is said by the test."""
+    """Implements ports.Nearest over what gives a question's vector."""
 
-    def __init__(self) -> None:
-        self.vector: Matrix | None = None
-        """What the question's vector is said to be."""
-        self.embedder: HashEmbedder | None = None
-        self.embedder_id = "use"
+    embedder_id = "use"
 
-    def query_vector(self, query: str) -> Matrix | None:
-        return self.embedder.embed_query(query) if self.embedder else self.vector
+    def __init__(self, query_vector: Callable[[str], Matrix | None]) -> None:
+        self.query_vector = query_vector
 
 
 class Vault:
@@ -65,7 +59,7 @@ class Vault:
         ground = VaultFolder(self.paths, (), 8_000_000)
         self.database = Database(root / "state" / "index.db")
         self.columns = Columns(self.database)
-        self.hidden, self.vectors = Hidden(), Meaning()
+        self.hidden, self.vectors = Hidden(), Meaning(lambda query: None)
         self.sync = Sync(self.database, ground)
         self.rights = OpenToAll()
         self.outlet = Outlet(ground, self.hidden, self.rights)
@@ -101,33 +95,22 @@ class Vault:
     def state(self) -> IndexState:
         return IndexState("ready", files=10, indexed=3)
 
-    def embed(self, vectors: Mapping[str, Sequence[float]]) -> Matrix:
-        """Store what the chunks of files mean."""
-        rows = np.array(list(vectors.values()), dtype=np.float32)
-        with self.database.write() as connection:
-            for path, row in zip(vectors, rows, strict=True):
-                connection.execute(
-                    "INSERT OR REPLACE INTO embeddings"
-                    " SELECT text_hash, 'use', ? FROM chunks WHERE path = ?",
-                    (row.tobytes(), path),
-                )
-        self.columns.follow()
-        self.columns.take_vectors("use", rows.shape[1])
-        return rows
+    def with_meaning(self, asked: str = "") -> Finder:
+        """Give every chunk the vector of a small embedder; return what finds by it.
 
-    def with_meaning(self) -> Finder:
-        """Give every chunk the vector of a small embedder; return what finds by it."""
-        meaning = Meaning()
-        meaning.embedder = HashEmbedder()
+        Every question means what is `asked`, or else what it says.
+        """
+        embedder = HashEmbedder()
         with self.database.write() as connection:
             rows = connection.execute("SELECT text_hash, text FROM chunks").fetchall()
-            made = meaning.embedder.embed([text for _, text in rows])
+            made = embedder.embed([text for _, text in rows])
             connection.executemany(
                 "INSERT OR IGNORE INTO embeddings VALUES (?, 'use', ?)",
                 [(key, row.tobytes()) for (key, _), row in zip(rows, made, strict=True)],
             )
         self.columns.follow()
-        self.columns.take_vectors("use", meaning.embedder.dim)
+        self.columns.take_vectors("use", embedder.dim)
+        meaning = Meaning(lambda query: embedder.embed_query(asked or query))
         folder = self.paths.root / self.paths.memory_dir
         return Finder(self.columns, meaning, folder, local_now)
 

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import select
-import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -38,8 +37,8 @@ def opened(root: Path, url: str, embedder: str) -> Iterator[Any]:
     import chromadb
     from chromadb.config import Settings
 
-    folder, settings = root / "1", Settings(anonymized_telemetry=False)
-    in_use, prefix = folder / "in-use", ""
+    settings = Settings(anonymized_telemetry=False)
+    in_use, prefix = root / "in-use", ""
     client: Any
     if url:
         prefix = f"vaultmind-{hashlib.sha256(str(root).encode()).hexdigest()[:12]}-"
@@ -47,11 +46,9 @@ def opened(root: Path, url: str, embedder: str) -> Iterator[Any]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         client = chromadb.HttpClient(host=url, headers=headers, settings=settings)
     else:
-        for other in {*root.glob("*")} - {folder}:  # of an older version
-            shutil.rmtree(other)
-        folder.mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
         in_use.touch(exist_ok=False)  # where a process was killed, the folder is not trusted
-        client = chromadb.PersistentClient(folder, settings=settings)
+        client = chromadb.PersistentClient(root, settings=settings)
     try:
         name = f"{prefix}{embedder}"
         for one in client.list_collections():

@@ -19,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vaultmind.address import Server, parse_address
 from vaultmind.errors import BadArgument, MissingExtra, VaultMindError, install_hint
@@ -242,13 +243,9 @@ class Scale:
         """Return a hit's score on the scale of `recall.relevance`, which is every embedder's."""
         return float(np.interp(score, (0.0, self.half, 1.0), (0.0, 0.5, 1.0)))
 
-    def meaning(self, cosine: float) -> float:
-        """Return closeness in meaning, from 0 to 1."""
-        return min(1.0, max(0.0, self.place(cosine)))
-
-    def place(self, cosine: float) -> float:
-        """Return the same without its bounds: what is nearer than a question and its answer."""
-        return (cosine - self.nothing) / (self.same - self.nothing)
+    def places(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return closeness in meaning: 0 unrelated, 1 says the same; it can be less or more."""
+        return (cosines - self.nothing) / (self.same - self.nothing)
 
     def cosine(self, place: float) -> float:
         """Return the cosine that stands at a place."""

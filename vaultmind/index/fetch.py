@@ -131,14 +131,9 @@ class Fetch:
 
 def _session(text: str, title: str, anchor: str, hides: Hides) -> Part | None:
     transcript, block = parse_session(text), anchor.removeprefix("^")
-    shown = [
-        message
-        for message in (placed.message for placed in transcript.messages)
-        if not message.asked  # kept as evidence, not as conversation
-        and not message.erased
-        and not hides(message.id, message.block)
-        and (not block or message.block == block)
-    ]
+    told = [one.message for one in transcript.messages if block in ("", one.message.block)]
+    said = [one for one in told if not (one.asked or one.erased)]  # asked: evidence, no talk
+    shown = [one for one in said if not hides(one.id, one.block)]
     if not shown and block:
         return None
     time = shown[0].time if block else transcript.meta.started
@@ -175,9 +170,8 @@ def _span(note: Note, text: str, anchor: str) -> Span | None:
         blocks = (one for one in note.blocks if f"^{one.id}" == anchor)
         return next(((one.start, one.end) for one in blocks), None)
     wanted = heading_anchor(anchor.rpartition("#")[2]).casefold()
-    named = (
-        one for one in notes.sections(note, text) if heading_anchor(one.raw).casefold() == wanted
-    )
+    sections = notes.sections(note, text)
+    named = (one for one in sections if heading_anchor(one.raw).casefold() == wanted)
     return next(((one.start, one.end) for one in named), None)
 
 

@@ -102,10 +102,9 @@ class Watcher(logging.Handler):
         # A folder that leaves the vault and comes back makes watchdog warn; where warnings are
         # errors, that would end its thread for the whole process.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
-        observer = Observer()
-        handler: Any = self
+        observer: Any = Observer()
         try:
-            observer.schedule(handler, str(self._root), recursive=True, event_filter=wanted)
+            observer.schedule(self, str(self._root), recursive=True, event_filter=wanted)
             observer.start()
         except OSError as error:
             log.warning("%s cannot be watched: %s", self._root, error)

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,6 @@ from vaultmind.config import Config
 from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.index.columns import Columns
 from vaultmind.index.db import Database, file_records, file_stamps
-from vaultmind.index.embed import open_embedder
 from vaultmind.index.erasing import Erasing
 from vaultmind.index.fetch import Fetch
 from vaultmind.index.folder import Watcher
@@ -28,7 +28,6 @@ from vaultmind.index.sync import Describe, Sync
 from vaultmind.index.vectors import Vectors
 from vaultmind.ports import Clock, Embedder, Report, silent
 from vaultmind.types import Fault, IndexState, Progress
-from vaultmind.vault.files import FileStat
 
 _RETRY_SECONDS = 30.0
 """How long after a failed comparison the next one is tried."""
@@ -45,13 +44,13 @@ class Index:
         outlet: Outlet,
         *,
         clock: Clock,
-        embedder: Callable[[], Embedder | None] | None = None,
+        embedder: Callable[[], Embedder | None],
         describe: Describe = lambda file, lang: b"",
     ) -> None:
         """Take what filters the ways out of a vault, or of another folder to be the index of.
 
-        `embedder` opens another than the bundled one that is configured; `describe` makes the
-        records of files for those that plan.
+        `embedder` opens what gives vectors, if anything is to; `describe` makes the records of
+        files for those that plan.
         """
         named = self._config = config.index
         self._stopping = self._busy = False
@@ -64,6 +63,8 @@ class Index:
         self._database = Database(config.state_dir / "index.db")
         self.journal = self._database.journal
         """Tells which files were stored, and that none was."""
+        self.records = partial(file_records, self._database)
+        """Returns what was described of files, with their stamps; raises IndexUnavailable."""
         self._columns = Columns(self._database)
         least = config.auto_rag.min_message_tokens
         sync = Sync(self._database, outlet.folder, least, describe)
@@ -71,9 +72,8 @@ class Index:
         if self._database.get("patterns") != (patterns := repr(config.redact.patterns)):
             sync.forget_all()  # its texts were masked by others
             self._database.set("patterns", patterns)
-        opening = embedder or (lambda: open_embedder(named.embedder, named.embedder_key_env))
         chroma = config.state_dir / "chroma", named.chroma_url
-        self._embedding = Vectors(self._columns, *chroma, opening, self._step)
+        self._embedding = Vectors(self._columns, *chroma, embedder, self._step)
         self._embedding.owns_embedder = outlet.folder.what == "vault"
         self.outlet = outlet
         """The filter of every way out, for those that show vault text without searching."""
@@ -88,9 +88,7 @@ class Index:
         self.relations = Relations(self._finder, self.outlet)
         """What is tied to what a search found. Implements ports.Related."""
         self.erasing = Erasing(self._finder, sync, self._embedding)
-        """What takes erased texts out of the index. Implements ports.IndexErasing."""
-        self.messages_about = self.erasing.messages_about
-        """Returns messages of an agent that may say a thing. Implements ports.MessageFinder."""
+        """What finds what is to be forgotten, and takes erased texts out of the index."""
         self._watcher = Watcher(outlet.folder, self.mark)
         self._thread = threading.Thread(target=self._run, name="sync", daemon=True)
 
@@ -163,10 +161,6 @@ class Index:
     def paths(self) -> Collection[str]:
         """Return the files that the index has; none until it has all. Raises IndexUnavailable."""
         return file_stamps(self._database) if self._phase == "ready" else ()
-
-    def records(self, paths: Collection[str] | None = None) -> dict[str, tuple[bytes, FileStat]]:
-        """Return what was described of files, with their stamps; raises IndexUnavailable."""
-        return file_records(self._database, paths)
 
     def refresh(self, paths: Iterable[str], patience: float = -1) -> None:
         """Index the vault-relative paths as they stand on disk now (or drop them).
@@ -259,13 +253,10 @@ class Index:
         """Return files, chunks and faults of the database, counted anew only after a write."""
         now = (self.journal.version, self._sync.scan_faults)
         if self._counts[:2] != now and not self._database.damaged:
-            try:
-                with self._database.read() as connection:
-                    files, chunks = connection.execute(
-                        "SELECT (SELECT count(*) FROM files WHERE severity != 'skipped'),"
-                        " (SELECT count(*) FROM chunks)"
-                    ).fetchone()
+            with suppress(IndexUnavailable), self._database.read() as connection:
+                files, chunks = connection.execute(
+                    "SELECT (SELECT count(*) FROM files WHERE severity != 'skipped'),"
+                    " (SELECT count(*) FROM chunks)"
+                ).fetchone()
                 self._counts = (*now, files, chunks, self._sync.faults())
-            except IndexUnavailable as error:
-                log.warning("the index cannot be counted: %s", error)
         return self._counts[2:] if self._counts else (0, 0, ())

@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -96,8 +97,8 @@ class FolderRules(Rules):
         self._top = next(around, None) or root
         """The repository that the folder lies in, or is."""
         self._prefix = "".join(f"{name}/" for name in root.relative_to(self._top).parts)
-        self._patterns: dict[str, tuple[Patterns, ...]] = {}
-        self._folders: dict[str, bool] = {"": lies_in_memory(root)}
+        self._patterns = cache(self._patterns_for)
+        self._leaves_out = cache(self._is_left_out)
         has_git = os.path.lexists(self._top / ".git")
         made = _LEFT_OUT["made"] + (() if has_git else _LEFT_OUT["made_without_git"])
         self._named = ignoring([*SECRET_NAMES, *_LEFT_OUT["secrets"], *made, *exclude])
@@ -113,22 +114,22 @@ class FolderRules(Rules):
         """Tell that no sync program's copies are looked for."""
         return False
 
-    def _leaves_out(self, folder: str) -> bool:
+    def _is_left_out(self, folder: str) -> bool:
         """Tell whether a folder is left out, for itself or for one that it lies in.
 
         Nothing is read through a symbolic link.
         """
-        if folder not in self._folders:
-            path = self._root / folder
-            self._folders[folder] = (
-                self._leaves_out(folder.rpartition("/")[0])
-                or self._is_named(f"{folder}/")
-                or self.ignored(f"{folder}/")
-                or path.is_symlink()
-                or any(os.path.lexists(path / name) for name in _LEFT_OUT["markers"])
-                or is_memory(path)
-            )
-        return self._folders[folder]
+        if not folder:
+            return lies_in_memory(self._root)
+        path = self._root / folder
+        return (
+            self._leaves_out(folder.rpartition("/")[0])
+            or self._is_named(f"{folder}/")
+            or self.ignored(f"{folder}/")
+            or path.is_symlink()
+            or any(os.path.lexists(path / name) for name in _LEFT_OUT["markers"])
+            or is_memory(path)
+        )
 
     def _is_named(self, relative: str) -> bool:
         """Tell whether a name is left out; those of folders around it were asked about."""
@@ -145,21 +146,19 @@ class FolderRules(Rules):
         What lies in an ignored folder is ignored: the caller asks about the folders first.
         """
         full = self._prefix + item
-        for base, patterns in self._of(full.rstrip("/").rpartition("/")[0]):
+        for base, patterns in self._patterns(full.rstrip("/").rpartition("/")[0]):
             verdict = patterns.check_file(_cased(full[len(base) :])).include
             if verdict is not None:
                 return verdict
         return False
 
-    def _of(self, folder: str) -> tuple[Patterns, ...]:
+    def _patterns_for(self, folder: str) -> tuple[Patterns, ...]:
         """Return the patterns that speak of what lies in a folder, the nearest first."""
-        if folder not in self._patterns:
-            base = f"{folder}/" if folder else ""
-            own = self._read(f"{base}{IGNORE_FILE}")
-            above: tuple[Patterns, ...] = (("", self._read(".git/info/exclude")),)
-            above = self._of(folder.rpartition("/")[0]) if folder else above
-            self._patterns[folder] = ((base, own), *above) if len(own) else above
-        return self._patterns[folder]
+        if not folder:
+            return tuple(("", self._read(name)) for name in (IGNORE_FILE, ".git/info/exclude"))
+        own = self._read(f"{folder}/{IGNORE_FILE}")
+        above = self._patterns(folder.rpartition("/")[0])
+        return ((f"{folder}/", own), *above) if len(own) else above
 
     def _read(self, file: str) -> GitIgnoreSpec:
         """Return the patterns of a file; none where there is no such regular file."""
@@ -215,10 +214,6 @@ def cut_plainly(path: str, text: str) -> Sequence[NamedLines]:
 class FolderPaths(VaultPaths):
     """The names of a folder that is no vault: it has no memory folder, and nothing is written."""
 
-    def __init__(self, root: Path) -> None:
-        """Take a real path."""
-        super().__init__(root, os.devnull)
-
     def absolute(self, relative: str) -> Path:
         """Return the real path of one in the linked folder; see VaultPaths.
 
@@ -243,7 +238,7 @@ class LinkedFolder(VaultFolder):
         max_bytes: int = MAX_BYTES,
     ) -> None:
         """Take a real path, the globs of what the person never wants indexed, and a cutter."""
-        super().__init__(FolderPaths(root), exclude, max_bytes)
+        super().__init__(FolderPaths(root, os.devnull), exclude, max_bytes)
         self._cutter = cutter
         self.format = f"folder {FOLDER_FORMAT} {cutter_format}".rstrip()
 

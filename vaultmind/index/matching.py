@@ -314,9 +314,7 @@ def identifiers(query: str) -> dict[str, float]:
         is_more = _JOINED.sub("", name) or "_" in name.strip("_") or _CAMEL.search(piece)
         if is_more and len(name) <= MAX_LENGTH and _WORD.search(name):
             names[name] = len(_WORD.findall(name)) / words
-            if len(names) == MAX_IDENTIFIERS:
-                break
-    return names
+    return dict(islice(names.items(), MAX_IDENTIFIERS))
 
 
 def exactness(wanted: Mapping[str, float], text: str) -> float:

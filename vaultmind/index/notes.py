@@ -98,8 +98,7 @@ def place_of(path: str, paths: VaultPaths) -> Place | None:
     episodes are indexed.
     """
     if not paths.in_memory(path):
-        name = path[path.rfind("/") + 1 :]
-        ending = name[max(name.rfind("."), 1) :].lower()
+        ending = PurePosixPath(path).suffix.lower()
         forms: dict[str, Form] = {".md": "note", ".canvas": "canvas"}
         return Place("note", "", forms[ending]) if ending in forms else None
     agent = paths.agent_of(path)

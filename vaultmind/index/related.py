@@ -147,7 +147,7 @@ class Relations:
         """
         columns, vector = self._finder.columns, self._finder.vector(query)
         columns.follow()
-        chunks, near = dict(ends), dict[int, tuple[float, float]]()
+        chunks, near = dict(ends), dict[int, list[float]]()
         with columns.lock, self._database.read() as connection:
             slots = columns.slots_of(db.chunks_of(connection, [hit.id for hit in found], "id"))
             slots = slots[columns.has_vector[slots]]
@@ -160,10 +160,9 @@ class Relations:
                 at = columns.slots_of(chunks)
                 at = at[columns.has_vector[at]]
                 cosines = columns.vectors(at) @ np.stack([mind, vector], axis=1)
-                scale = scale_of(columns.embedder)
-                for rowid, (to_mind, to_query) in zip(rowids[at], cosines.tolist(), strict=True):
-                    middle = (scale.place(to_mind) - MIND_FROM) / (MIND_TO - MIND_FROM)
-                    near[rowid] = min(1.0, max(0.0, middle)), scale.meaning(to_query)
+                places = scale_of(columns.embedder).places(cosines)
+                places[:, 0] = (places[:, 0] - MIND_FROM) / (MIND_TO - MIND_FROM)
+                near = dict(zip(rowids[at].tolist(), np.clip(places, 0, 1).tolist(), strict=True))
         return [(chunk, *near.get(rowid, (0.0, 0.0))) for rowid, chunk in chunks.items()]
 
 
@@ -205,8 +204,8 @@ def leads_of(connection: sqlite3.Connection, hit: Hit) -> Iterator[Lead]:
         if (is_note or anchor in ("", hit.anchor))
         and _meant(connection, own, target, path) == hit.path
     }
-    ties: list[tuple[TieName, str, dict[str, str]]] = [("link", "", links)]
-    ties += [("backlink", "", linking)]
+    ties: list[tuple[TieName, str, dict[str, str]]]
+    ties = [("link", "", links), ("backlink", "", linking)]
     for tag in (name for kind, name, *_ in rows if kind == "tag"):
         ties += [("tag", tag, {path: "" for path, *_ in _named(connection, "tag", tag)})]
     for tie, name, ends in ties:

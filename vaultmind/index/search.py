@@ -369,12 +369,17 @@ class Search:
 def where_of(request: SearchRequest, caller: Caller, outlet: Outlet) -> Where:
     """Return the filters of a request, and whose memory it is about.
 
-    Raises BadArgument for an agent that is not there, or an end before its beginning.
+    The caller's own may be too new to be there; an agent that keeps its memory from the caller is,
+    to the caller, not there. Raises BadArgument for such a one, or an end before its beginning.
     """
     if request.before and request.after > request.before:
         allowed = f"a day not later than 'before' ({request.before})"
         raise BadArgument("after", request.after, allowed)
-    agents = _agents(request.agent, caller, outlet.readable_agents(caller))
+    readable, own = outlet.readable_agents(caller), caller.agent
+    named = request.agent or (own if caller.kind == "agent" else "*")
+    agents = readable if named == "*" else (named,) if named in {*readable, own} else ()
+    if readable and not agents:
+        raise BadArgument("agent", named, listed("'*' for all, or one of", readable))
     return Where(
         agents=None if set(agents) >= set(outlet.paths.agent_names()) else agents,
         kinds=request.kinds,
@@ -386,18 +391,3 @@ def where_of(request: SearchRequest, caller: Caller, outlet: Outlet) -> Where:
         running=request.running,
         since=request.since,
     )
-
-
-def _agents(wanted: str, caller: Caller, readable: tuple[str, ...]) -> tuple[str, ...]:
-    """Return whose memory is searched; the caller's own may be too new to be there.
-
-    An agent that keeps its memory from the caller is, to the caller, not there.
-    """
-    named = wanted or (caller.agent if caller.kind == "agent" else "*")
-    if named == "*":
-        return readable
-    if named in {*readable, caller.agent}:
-        return (named,)
-    if readable:
-        raise BadArgument("agent", named, listed("'*' for all, or one of", readable))
-    return ()

@@ -161,7 +161,6 @@ class Vectors:
                 self._work(wanted)
                 is_due = is_quiet and self._stored != wanted
                 if is_due and self.embedder and _turn.acquire(blocking=False):
-                    let_go()
                     try:
                         self._fill_store(self.embedder, wanted)
                     finally:

@@ -77,14 +77,11 @@ class Lexicon:
         self.language = language
         past, future = table.get("past", "(?!)"), fold(table.get("future", "(?!)"))
         self.past, self.future = (re.compile(rf"(?<!\w)(?:{one})(?!\w)") for one in (past, future))
-        self._entries = [
-            (kind, value, re.compile(entry))
-            for kind in table.keys() - {"past", "future"}
-            for value, entry in zip(
-                _VALUES.get(kind, (None,)), fold(table[kind]).replace(r"\w", "[^_]").split(),
-                strict=False,
-            )
-        ]  # fmt: skip
+        self._entries: list[tuple[str, Any, re.Pattern[str]]] = []
+        for kind in table.keys() - {"past", "future"}:
+            entries = map(re.compile, fold(table[kind]).replace(r"\w", "[^_]").split())
+            values = zip(_VALUES.get(kind, (None,)), entries, strict=False)
+            self._entries += [(kind, *one) for one in values]
         patterns = [entry.pattern for *_, entry in self._entries]
         self._any = re.compile("|".join(patterns) or "(?!)")
         forms = (form for pattern in patterns for form in _FORM_END.split(pattern))
@@ -110,8 +107,7 @@ class Lexicon:
 
 @cache
 def _lexicon(language: str) -> Lexicon:
-    tables = table(__file__, "when.toml")
-    return Lexicon(language, tables.get(language, {}))
+    return Lexicon(language, table(__file__, "when.toml").get(language, {}))
 
 
 def read_words(text: str, language: str) -> tuple[Lexicon, list[Node]]:
@@ -386,18 +382,14 @@ def _several(w: Words) -> Stretch | None:
     return Stretch(min(_shifted(today, unit, -count), today - DAY), today + DAY, is_sure)
 
 
-def _counted(sign: int) -> Reader:
-    """Return a reader of "three weeks ago" or "in three weeks": days exactly, the rest about."""
-
-    def read(w: Words) -> Stretch | None:
-        unit, kinds = w["unit"], w["kinds"]
-        if "number" not in w and "plural" in kinds:
-            return None  # so many that the number is not known
-        leeway = (2 * _LEEWAY[unit] or 1) if "few" in kinds else _LEEWAY[unit]
-        middle = _shifted(w["today"], unit, sign * w.get("number", 1)) - leeway * DAY
-        return _days(middle, 2 * leeway + 1, sure=not leeway)
-
-    return read
+def _counted(sign: int, w: Words) -> Stretch | None:
+    """Read "three weeks ago" (-1) or "in three weeks" (1): days exactly, the rest about."""
+    unit, kinds = w["unit"], w["kinds"]
+    if "number" not in w and "plural" in kinds:
+        return None  # so many that the number is not known
+    leeway = (2 * _LEEWAY[unit] or 1) if "few" in kinds else _LEEWAY[unit]
+    middle = _shifted(w["today"], unit, sign * w.get("number", 1)) - leeway * DAY
+    return _days(middle, 2 * leeway + 1, sure=not leeway)
 
 
 def _weekday(w: Words) -> Stretch:
@@ -426,28 +418,20 @@ def _year(w: Words) -> Stretch | None:
     return _months(first, 1, 12 * (last + 1 - first)) if is_year else None
 
 
-def _third(which: int) -> Reader:
-    """Return a reader of the first (0), middle (1) or last (2) third of a time."""
-
-    def read(w: Words) -> Stretch:
-        of: Stretch = w["time"]
-        days = (of.end - of.start).days
-        first, last = days * which // 3, -(-days * (which + 1) // 3)
-        return Stretch(of.start + first * DAY, of.start + last * DAY, False, of.year_said)
-
-    return read
+def _third(which: int, w: Words) -> Stretch:
+    """Read the first (0), middle (1) or last (2) third of a time."""
+    of: Stretch = w["time"]
+    days = (of.end - of.start).days
+    first, last = days * which // 3, -(-days * (which + 1) // 3)
+    return Stretch(of.start + first * DAY, of.start + last * DAY, False, of.year_said)
 
 
-def _beside(sign: int) -> Reader:
-    """Return a reader of "two days before" (-1) or after (1) a time."""
-
-    def read(w: Words) -> Stretch:
-        of, days = w["time"], max(1, round(_DAYS[w["unit"]] * w.get("number", 1)))
-        width = 1 if w["unit"] == "d" else days
-        start = of.start - days * DAY if sign < 0 else of.end + (days - width) * DAY
-        return _days(start, width, sure=width == 1 and of.sure)
-
-    return read
+def _beside(sign: int, w: Words) -> Stretch:
+    """Read "two days before" (-1) or after (1) a time."""
+    of, days = w["time"], max(1, round(_DAYS[w["unit"]] * w.get("number", 1)))
+    width = 1 if w["unit"] == "d" else days
+    start = of.start - days * DAY if sign < 0 else of.end + (days - width) * DAY
+    return _days(start, width, sure=width == 1 and of.sure)
 
 
 def _range(w: Words) -> Stretch | None:
@@ -483,7 +467,7 @@ _WHICH = f"({_YEAR} / glue* that_year)"
 _DATED_MONTH = f"({_MONTH} {_WHICH} / month)"
 _MONTH_FIRST = "weekday? comma? glue* month=month&in_en dot? glue* date_day"
 _QUARTER = "ordinal=ordinal|date_day dot? glue* quarter"
-_AGO, _AHEAD = _counted(-1), _counted(1)
+_AGO, _AHEAD = partial(_counted, -1), partial(_counted, 1)
 _PARTS = Rules(
     ("every number? ordinal? glue* weekday|unit|month|season|weekend", None),
     ("shift glue* number glue* unit / (number glue*)? shift=shift&plural glue* unit", _several),
@@ -524,9 +508,9 @@ _DATES = _led(
     ("recent", lambda w: Stretch(w["today"] - 30 * DAY, w["today"] + DAY, sure=False)),
 )  # fmt: skip
 _NARROWING = Rules(
-    *((f"{name} at? glue* time", _third(which)) for which, name in enumerate(THIRDS)),
-    ("number? glue* unit before glue* time", _beside(-1)),
-    ("number? glue* unit after glue* time", _beside(1)),
+    *((f"{name} at? glue* time", partial(_third, which)) for which, name in enumerate(THIRDS)),
+    ("number? glue* unit before glue* time", partial(_beside, -1)),
+    ("number? glue* unit after glue* time", partial(_beside, 1)),
 )
 _OPENING = Rules(
     ("between glue* time join|dash at? glue* last=time / time dash last=time", _range),

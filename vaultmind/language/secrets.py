@@ -69,15 +69,15 @@ def _in_sentence(text: str, start: int, reading: Reading) -> Iterator[tuple[int,
         if share >= PART
     ]
     mails = [one.span() for one in _MAIL.finditer(text)]
-    is_told, end = announces(text), start + reading.words[-1].end
+    end = start + reading.words[-1].end
     for first, last in _joined(marked, text):
         if any(a <= first and last <= b and b - a > last - first for a, b in mails):
             continue  # a part of an address
-        masked = "‹" in text[first:last] or text.rfind("‹", 0, first) > text.rfind("›", 0, first)
         said, before, after = text[first:last], text[start:first], text[last:end]
+        masked = "‹" in said or before.rfind("‹") > before.rfind("›")
         if masked or not any(map(str.isalnum, said)):
             continue
-        if is_told or (
+        if announces(text[start:end]) or (
             likely >= (NAMED if is_name(said) else LIKELY)
             and not _PIECE.search(f"{before[-2:]}\0{after[:2]}")
             and _is_sentence(f"{before} {after}")
