@@ -46,7 +46,6 @@ from vaultmind.memory.suggestions import parse
 from vaultmind.memory.wording import pick
 from vaultmind.redact import blank_private, mask
 from vaultmind.session import active
-from vaultmind.session.active import recap_of
 from vaultmind.session.files import Shelf, plain_text, read_text
 from vaultmind.session.recall import key_of
 from vaultmind.session.sentences import LANGUAGES, context_words, language_of
@@ -205,6 +204,11 @@ def _write(work: Work, fact: Candidate, said: Mapping[str, Message]) -> MemoryWr
 
 
 # --- the active context ---------------------------------------------------------------------
+
+
+def recap_of(session: str) -> str:
+    """Return how the block ids of an agent's own recap of a session begin; a number follows."""
+    return f"{session.replace('_', '-')}-r"
 
 
 def better(work: Work, found: Extraction) -> bool:

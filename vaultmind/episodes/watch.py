@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -20,12 +21,13 @@ from typing import Protocol
 from vaultmind.episodes.note import can_keep
 from vaultmind.episodes.recorder import Episodes
 from vaultmind.episodes.types import Change, Episode, Event, TaskMark
-from vaultmind.errors import NotFound
+from vaultmind.errors import BadArgument, NotFound
 from vaultmind.polling import Worker, quietly
 from vaultmind.ports import Clock
+from vaultmind.session.capture import parse_line, read_on
 from vaultmind.session.unkept import is_off
 from vaultmind.times import seconds_of
-from vaultmind.types import Caller
+from vaultmind.types import Caller, Message
 
 MAX_TALKS, MAX_IDS = 64, 2000
 """Conversations that are held, and uses that are known by their ids."""
@@ -34,6 +36,8 @@ MOST_DELTAS = 100
 CATCH_UP_SECONDS = 3.0
 """That whoever ends an episode waits for what was not seen of it."""
 CHARS_PER_TOKEN = 4
+END_BYTES = 1_000_000
+"""Bytes of a transcript's end that are looked through for the last prompt."""
 
 log = logging.getLogger(__name__)
 
@@ -385,3 +389,13 @@ def _events_of(use: Use, holding: Holding) -> Iterator[tuple[Watched, Event | No
             went, _, program = run.partition(" ")
             ok = {"yes": True, "no": False}.get(went)
             yield here, replace(event, kind="run", text=program, ok=ok) if program else None
+
+
+def last_prompt(path: str) -> Message | None:
+    """Return what the person said last, by the end of a transcript; nothing is written down."""
+    said: list[Message] = []
+    with suppress(BadArgument, NotFound, OSError):
+        start = max(0, Path(path).lstat().st_size - END_BYTES)
+        lines, _, _ = read_on(Path(path), start, END_BYTES)
+        said = [one for raw in lines for one in parse_line(raw, {}) or () if one.role == "user"]
+    return said[-1] if said else None

@@ -159,11 +159,6 @@ def body_of(text: str) -> str:
     return rest.lstrip("\n") if re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", first) else body
 
 
-def recap_of(session: str) -> str:
-    """Return how the block ids of an agent's own recap of a session begin; a number follows."""
-    return f"{session.replace('_', '-')}-r"
-
-
 # --- what a session leaves ----------------------------------------------------------------
 
 
@@ -211,10 +206,8 @@ def title_of(messages: Sequence[Message]) -> str:
     was said.
     """
     heads = (mask(one.text[: 20 * TITLE_CHARS]).text for one in messages if one.role == "user")
-    plain = (
-        re.sub(r"[#>*`_\[\]|\s]+", " ", one) for text in heads for one in plain_sentences(text)
-    )
-    lines = [one.strip() for one in plain if re.search(r"\w", one)]
+    told = (one for text in heads for one in plain_sentences(text) if re.search(r"[^\W_]", one))
+    lines = [re.sub(r"[#>*`_\[\]|\s]+", " ", one).strip() for one in told]
     lines.sort(key=lambda line: len(line.split()) < TITLE_WORDS)
     title = next((line for line in lines if not asks_memory(line)), "")
     return textwrap.shorten(title, TITLE_CHARS, placeholder="…").rstrip(" .,:;")

@@ -19,7 +19,6 @@ import re
 import stat
 import threading
 from collections.abc import Iterator, MutableMapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -48,8 +47,6 @@ OUT_OF_ORDER = 120.0
 NEWEST = 12
 """Sessions, the newest ones, in which copies of a transcript's beginning are looked for."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
-END_BYTES = 1_000_000
-"""Of a transcript's end that are looked through for the last prompt."""
 TELLING = (b'"user"', b'"assistant"', b'"compact_boundary"', b'"queued_command"')
 """A line without any of these says nothing to us, and is not parsed."""
 SYNTHETIC = "<synthetic>"
@@ -218,17 +215,15 @@ class Capture(Worker):
             talk.held.update(message.id for message in said or ())
             messages += filter(talk.is_new, said or ())
         new, keeps = 0, self._sessions.keeps(talk.agent)
+        name, caller = talk.conversation, talk.caller
         if messages and keeps:
-            logged = self._sessions.log(
-                talk.agent, *messages, caller=talk.caller, conversation=talk.conversation
-            )
+            logged = self._sessions.log(talk.agent, *messages, caller=caller, conversation=name)
             new = len(logged.new)
             talk.session = logged.new[-1].session if new else talk.session
         talk.offset = offset  # it counts as read only once it is written
         if talk.ends and not more:
-            self._talks.pop((talk.agent, talk.conversation), None)
+            self._talks.pop((talk.agent, name), None)
             if keeps:
-                name, caller = talk.conversation, talk.caller
                 self._sessions.end(talk.agent, conversation=name, caller=caller)
         return new, more
 
@@ -282,16 +277,6 @@ def read_on(path: Path, offset: int, max_bytes: int) -> tuple[list[bytes], int, 
         return lines, end, end - start >= max_bytes and end < size
 
 
-def last_prompt(path: str) -> Message | None:
-    """Return what the person said last, by the end of a transcript; nothing is written down."""
-    said: list[Message] = []
-    with suppress(BadArgument, NotFound, OSError):
-        start = max(0, Path(path).lstat().st_size - END_BYTES)
-        lines, _, _ = read_on(Path(path), start, END_BYTES)
-        said = [one for raw in lines for one in parse_line(raw, {}) or () if one.role == "user"]
-    return said[-1] if said else None
-
-
 def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ...] | None:
     """Return what a line says, nothing for one that is broken or of an unknown kind; None where the
     host has let go of what stands above the line, but for a summary.
@@ -313,10 +298,8 @@ def parse_line(raw: bytes, tools: MutableMapping[str, str]) -> tuple[Message, ..
     origin = record.get("forkedFrom")  # a forked conversation begins with another's lines
     copied = origin.get("messageUuid") if isinstance(origin, dict) else None
     own = str(copied or record.get("uuid") or files.hashed_id(raw.decode("utf-8", "replace")))
-    return tuple(
-        replace(message, time=time, id=own if number == 1 else f"{own}/{number}")
-        for number, message in enumerate(_messages(record, tools), 1)
-    )
+    said = enumerate(_messages(record, tools), 1)
+    return tuple(replace(one, time=time, id=f"{own}/{n}" if n > 1 else own) for n, one in said)
 
 
 def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterator[Message]:

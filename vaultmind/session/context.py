@@ -10,8 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from vaultmind.errors import BadArgument, NotFound, UnreadableNote, VaultMindError
+from vaultmind.errors import NotFound, UnreadableNote, VaultMindError
 from vaultmind.index.words import detect
 from vaultmind.memory.brain import PlacedFact, cut, parse_brain
 from vaultmind.memory.contradictions import superseded, with_days
@@ -77,13 +78,11 @@ class ContextBuilder:
     def build(self, request: BuildRequest, caller: Caller) -> BuiltContext:
         """Return what an agent is given before it answers, never more than the budget.
 
-        Raises BadArgument for a budget below 1 or a bad name of a task, NotFound for a session
-        that is not there or may not be seen.
+        Raises BadArgument for a bad name of a task, NotFound for a session that is not there or
+        may not be seen.
         """
         most = self.talks.config.context.max_tokens
         budget = most if request.budget is None else request.budget
-        if budget < 1:
-            raise BadArgument("budget", budget, "1 or more")
         agent_name(request.agent)
         draft = _Draft(self, request, caller, budget)
         draft.add_pending()
@@ -251,15 +250,12 @@ class _Draft:
 
         Nothing that it says of this very one, and nothing that is hidden or not to be seen.
         """
-        by, request, told = self.by, self.request, speaks_of(text)
-        record = self.paths.active_context(request.agent).removesuffix(".md")
-        last = without_hidden(text, lambda block: self.hides(request.agent, record, block))
-        seen = [
-            one
-            for one in request.others
-            if f"/{one.session}]]" not in told
-            and by.shows(self.paths.session(request.agent, one.session), self.caller)
-        ]
+        request, agent, told = self.request, self.request.agent, speaks_of(text)
+        record = self.paths.active_context(agent).removesuffix(".md")
+        last = without_hidden(text, lambda block: self.hides(agent, record, block))
+        rest = [one for one in request.others if f"/{one.session}]]" not in told]
+        path = partial(self.paths.session, agent)
+        seen = [one for one in rest if self.by.shows(path(one.session), self.caller)]
         own = self.view.session if self.view else request.session
         if own and own in SESSION_ID.findall(told):
             self.drop("active context", "it is about this conversation")
@@ -276,9 +272,8 @@ class _Draft:
         facts = parse_brain(text).facts
         old = superseded([(one.fact.text, one.fact.written) for one in facts])
         gone = [facts[at] for at in sorted(old) if facts[at].tree_end == facts[at].end]
-        self.dropped += [
-            parts.Dropped(f"a fact of {one.fact.written}", parts.OUTDATED) for one in gone
-        ]
+        for one in gone:
+            self.drop(f"a fact of {one.fact.written}", parts.OUTDATED)
         rest = sorted((one for one in facts if one not in gone), key=_importance)
 
         def less(many: int) -> str:
@@ -299,7 +294,7 @@ class _Draft:
 
     def add_earlier(self) -> float:
         """Add what was said earlier and matters; return how much of the question a match holds."""
-        view, rag = self.view, self.config.auto_rag
+        view, rag, asked = self.view, self.config.auto_rag, self.asked.keys
         if view is None:
             return 0.0
         room, reserve = self.cap("earlier"), self._reserve()
@@ -310,11 +305,8 @@ class _Draft:
             reason = "the whole conversation fits the window"
         self.window_room = self.left - reserve - (0 if reason else room)
         self.window = self._newest(self.window_room)
-        said = {
-            f"#^{one.block}": (at, one)
-            for at, one in enumerate(view.said)
-            if key_of(one) not in self.asked.keys
-        }
+        placed = [(at, one) for at, one in enumerate(view.said) if key_of(one) not in asked]
+        said = {f"#^{one.block}": (at, one) for at, one in placed}
         limit = max(EARLIER_DEPTH, room // MESSAGE_TOKENS)
         request = SearchRequest(
             self.query, limit, agent=view.agent, file=view.path, per_note=limit + 1
@@ -344,8 +336,7 @@ class _Draft:
             return
         if self.caller.kind != "agent" or self.caller.agent == self.view.agent:
             try:
-                room = max(MIN_FOLD_TOKENS, self.window_room)
-                self.view = self.by.talks.fold(self.view, room)
+                self.view = self.by.talks.fold(self.view, max(MIN_FOLD_TOKENS, self.window_room))
             except VaultMindError as error:  # a full disk, a file that somebody else keeps changing
                 self.notes.append(f"The summary could not be updated: {error}")
         view, title, rolling = self.view, self.words["summary"], self.view.rolling
@@ -370,13 +361,10 @@ class _Draft:
         reason = "" if recall.enabled else "switched off"
         if view and len(view.messages) >= BEGUN and covered >= self.config.context.recall_gate:
             reason = f"the conversation itself covers {covered:.0%} of it"
+        limit, running = max(DEPTH, 4 * recall.top_k), view.path if view else ""
+        since = view.messages[0].block if view and view.messages else ""
         request = SearchRequest(
-            self.query,
-            limit=max(DEPTH, 4 * recall.top_k),
-            agent=agent,
-            per_note=PER_NOTE,
-            running=view.path if view else "",
-            since=view.messages[0].block if view and view.messages else "",
+            self.query, limit, agent=agent, per_note=PER_NOTE, running=running, since=since
         )
         found = Found(reason=reason)
         if not reason:
@@ -466,13 +454,10 @@ class _Draft:
 
     def _newest(self, room: int) -> list[Piece]:
         """Return the newest messages that fit a room, without those that are recalled."""
-        recalled, newest = self._recalled(), range(len(self.before) - 1, -1, -1)
+        recalled, many = self._recalled(), len(self.before) if self.wants("window") else 0
+        newest = (at for at in reversed(range(many)) if key_of(self.before[at]) not in recalled)
         most = None if self.is_named else self.config.context.sliding_window
-        pieces = (
-            spoken(self.before[at], self.words, room // 2, at)
-            for at in (newest if self.wants("window") else ())
-            if key_of(self.before[at]) not in recalled
-        )
+        pieces = (spoken(self.before[at], self.words, room // 2, at) for at in newest)
         return filled(self.words["window"], pieces, room, ("context", most), unbroken=True)[0]
 
     def _recalled(self) -> set[str]:

@@ -20,14 +20,7 @@ from vaultmind.polling import Worker
 from vaultmind.redact import mask
 from vaultmind.session.files import Shelf, read_text
 from vaultmind.session.sentences import language_of
-from vaultmind.session.summary import (
-    Rolling,
-    due,
-    fold,
-    parse_rolling,
-    rendered,
-    still_said,
-)
+from vaultmind.session.summary import Rolling, due, fold, parse_rolling, rendered, still_said
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import FileStat, FileText
 from vaultmind.vault.parts import without_hidden

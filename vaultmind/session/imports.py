@@ -37,9 +37,7 @@ ASSISTANT_NAMES = frozenset({"assistant", "claude", "chatgpt", "bot", "ai"})
 MAX_NAME, MAX_FAULTS, MAX_KEPT = 300, 50, 50
 """Characters of a conversation's name and topic; faults that an answer tells; sentences of what a
 service keeps of the person that are suggested."""
-KEPT = frozenset(
-    {"conversations_memory", "project_memories", "about_user_message", "about_model_message"}
-)
+KEPT = ("conversations_memory", "project_memories", "about_user_message", "about_model_message")
 """Where Claude's memories.json and ChatGPT's custom instructions have it."""
 TALK = frozenset({"chat_messages", "mapping", "session"})
 """What tells a conversation from what a service keeps."""
@@ -48,9 +46,7 @@ _KEPT_IN = re.compile(r"(^|/)(memories|user|custom_instructions)\.json$")
 _ROLES: dict[str, Role] = {
     **{role: role for role in ROLES}, "human": "user", "ai": "assistant", "model": "assistant"
 }  # fmt: skip
-_NOT_SAID = frozenset(
-    {"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context"}
-)
+_NOT_SAID = ("thoughts", "reasoning_recap", "user_editable_context", "model_editable_context")
 """Content types of ChatGPT that nobody said: reasoning, and custom instructions sent along."""
 Words = tuple[Role | None, str, str]
 """Who says it (None: nobody), what, and the name of the speaker or tool."""
@@ -241,10 +237,9 @@ def _words(entry: dict[str, Any]) -> Words:
     hidden = (entry.get("metadata") or {}).get("is_visually_hidden_from_conversation")
     if role == "system" or hidden or kind in _NOT_SAID:
         return None, "", ""
-    files = [
-        one.get("file_name") for key in ("attachments", "files") for one in entry.get(key) or ()
-    ]
-    attached = (f"[attached: {name}]" for name in dict.fromkeys(filter(None, files)))
+    files = [*(entry.get("attachments") or ()), *(entry.get("files") or ())]
+    names = dict.fromkeys(filter(None, (one.get("file_name") for one in files)))
+    attached = (f"[attached: {name}]" for name in names)
     text = "\n\n".join(filter(None, (*(one.strip() for one in texts(content)), *attached)))
     if (to := str(entry.get("recipient") or "all")) == "all" and role != "tool":
         return role, text, ""

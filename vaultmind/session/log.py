@@ -33,7 +33,7 @@ from vaultmind.session.unkept import BEYOND_DOUBT, is_off, refs_of, unkept
 from vaultmind.times import iso, parse_time
 from vaultmind.types import PERSON, Caller, MemoryWrite, Message, MessageRef, Outcome
 from vaultmind.vault import transcript as written
-from vaultmind.vault.files import FileText, VaultReader
+from vaultmind.vault.files import VaultReader
 from vaultmind.vault.oneline import safe
 from vaultmind.vault.paths import agent_name
 from vaultmind.vault.transcript import SessionMeta, is_hosts
@@ -274,15 +274,12 @@ class SessionLog(files.Shelf):
         `words`: what the person said, else the text; `said`: the message that asks for it, where it
         is written down already.
         """
-        if not write.text.strip():
-            raise errors.BadArgument("text", write.text, "one fact, in words")
-
         caller, is_person = write.caller, write.caller.kind == "person"
         to = write.agent if is_person else caller.agent
 
         def witness() -> MessageRef | None:
-            nonlocal said
-            if said is None and self.keeps(to):  # else the agent is kept read-only
+            ref = said
+            if ref is None and self.keeps(to):  # else the agent is kept read-only
                 # without the person's words it is the agent's own wording
                 message = Message(
                     "user" if words.strip() or is_person else "assistant",
@@ -290,10 +287,10 @@ class SessionLog(files.Shelf):
                     how="cli" if is_person else "reported", asked=write.op,
                 )  # fmt: skip
                 logged = self.log(to, message, caller=caller, conversation=caller.conversation)
-                said = logged.refs[0]
-            if said and write.op == "forget":
-                self.gate.hide(said.agent, (said,), caller, asked=True)
-            return said
+                ref = logged.refs[0]
+            if ref and write.op == "forget":
+                self.gate.hide(ref.agent, (ref,), caller, asked=True)
+            return ref
 
         if write.op != "forget":
             write = replace(write, text=with_dates(write.text, self.clock()))
@@ -327,10 +324,9 @@ class SessionLog(files.Shelf):
         last word lies as far ahead was written by a clock that was wrong.
         """
         for name in (agent_name(agent),) if agent else self._paths.agent_names():
-            caller = Caller("agent", name)
             for one in self._running(name) if self.keeps(name) else ():
                 if abs(self.clock() - one.last) >= self.idle:
-                    quietly(partial(self._end, name, one.id, one.last, caller))
+                    quietly(partial(self._end, name, one.id, one.last, Caller("agent", name)))
 
     def _end(self, agent: str, session: str, when: datetime, caller: Caller) -> None:
         """Write an agent's active context and mark a session as ended.
@@ -359,11 +355,10 @@ class SessionLog(files.Shelf):
         """
         self.end_idle(agent)
         since = (self.clock() - RECENT_DAYS).date().isoformat()
-        found = (
-            recent_of(self, agent_name(agent), one.id, self.gate.hiding.hides)
-            for one in reversed(self.heads(agent))
-            if one.id[:10] >= since and one.said and one.id != session and not one.meta.source
-        )
+        late = (one for one in reversed(self.heads(agent)) if one.said and one.id[:10] >= since)
+        others = (one.id for one in late if one.id != session and not one.meta.source)
+        name, hides = agent_name(agent), self.gate.hiding.hides
+        found = (recent_of(self, name, one, hides) for one in others)
         return tuple(islice(filter(None, found), RECENT))
 
     def open_session(self, agent: str, conversation: str = "") -> str:
@@ -393,10 +388,6 @@ class SessionLog(files.Shelf):
             known = [one.id for one in heads if one.meta.source in (source, written.ERASED_SOURCE)]
         else:
             talk.session = next(self._running(agent, name), None)
-            if talk.session and not self.file(agent, talk.session.id)[0].text.endswith(BLANK):
-                path, why = self._paths.session(agent, talk.session.id), "a crash cut it off"
-                self.gate.save(path, _with_blank, talk.caller, why)
-                talk.session = next(self._running(agent, name), None)
             known = [one.id for one in heads if one.is_of(name)][0 if is_hosts(name) else -2 :]
         for session in known:
             for one in self.messages(agent, session):
@@ -412,8 +403,9 @@ class SessionLog(files.Shelf):
                 except (errors.NotFound, errors.UnreadableNote) as error:
                     log.warning("a session was passed over: %s", error)
                     continue
-                last, block = last_time(there, self.clock()), written.next_block(there.messages)
-                yield OpenSession(head.id, last, file.stat.size, file.newline, int(block[1:]))
+                last, next_ = last_time(there, self.clock()), written.next_block(there.messages)[1:]
+                blank = "" if file.text.endswith(BLANK) else file.newline * 2  # a crash cut it off
+                yield OpenSession(head.id, last, file.stat.size, file.newline, int(next_), blank)
 
     def _leave(self, talk: Talk, moment: datetime) -> None:
         """Leave the open session where a message of this moment does not belong to it."""
@@ -475,8 +467,3 @@ def _without_off(one: Message) -> Message:
     """Return a message as it is written down: erased if the person surely asks that of it."""
     off = one.role == "user" and not one.asked and is_off(one.text)
     return replace(one, text="", erased=True) if off else one
-
-
-def _with_blank(file: FileText | None) -> str | None:
-    """Return a session's text with a blank line after what a crash left at its end."""
-    return file.text.rstrip("\r\n") + file.newline * 2 if file else None

@@ -41,10 +41,8 @@ MOST_UNANSWERED = 3
 """Messages at the end that are taken for the question where none is named."""
 MOST_CHARACTERS = 300
 """A longer message says something besides its question."""
-LETTERS_UNTIL = "\u0600"
-"""Before it stand the scripts whose lone letters are no words."""
-_EMOJI = re.compile(r"u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
-"""An emoji as `index.words` writes it."""
+_LONE = re.compile("[\0-\u05ff]|u(?:2[67]|1f[3-9a])[0-9a-f]{2}")
+"""A letter of the scripts in which one is no word, or an emoji as `index.words` writes it."""
 _ASKS = re.compile(r"[?？؟][\s\"'»”’)\]*_~]*(?:\^[A-Za-z0-9-]+\s*)?$")
 _LEAD = re.compile(r"\A[-*+•][ \t]+")
 """What makes a line an item of a list: the piece is one itself."""
@@ -57,6 +55,7 @@ _MARKUP = re.compile(
 _HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
 
 Search = Callable[[SearchRequest, Caller], SearchResponse]
+Skips = Callable[[Hit], bool]
 
 
 # --- words --------------------------------------------------------------------------------
@@ -68,12 +67,8 @@ def telling_terms(terms: Sequence[Term]) -> list[Term]:
     A lone letter, digit or emoji does not, nor several side by side as in `2+2`; of a script that
     has words: a single character of another may be one.
     """
-
-    def is_lone(word: str) -> bool:
-        return (len(word) == 1 and word < LETTERS_UNTIL) or bool(_EMOJI.fullmatch(word))
-
     kept = (one for one in terms if not (one.stop or one.plain in small_words()))
-    return [one for one in kept if not is_lone(one.plain)]
+    return [one for one in kept if not _LONE.fullmatch(one.plain)]
 
 
 @lru_cache(maxsize=2048)
@@ -128,11 +123,7 @@ class Recall:
     related: Related
 
     def find(
-        self,
-        request: SearchRequest,
-        caller: Caller,
-        least: tuple[str, float],
-        skips: Callable[[Hit], bool],
+        self, request: SearchRequest, caller: Caller, least: tuple[str, float], skips: Skips
     ) -> Found:
         """Return what a search finds that says something, but what is to be skipped.
 

@@ -229,10 +229,8 @@ def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
 def _is_wrong(sentence: Sentence, fixes: Sequence[Intent]) -> bool:
     """Tell whether a person put right what a sentence says: "since October, not September"."""
     said = content(sentence.text) if fixes else ()
-    right = ([one for one in content(fix.payload) if covers([one], said)] for fix in fixes)
-    return any(
-        same and covers(content(fix.old), said) for fix, same in zip(fixes, right, strict=True)
-    )
+    wrong = (fix for fix in fixes if covers(content(fix.old), said))
+    return any(covers([one], said) for fix in wrong for one in content(fix.payload))
 
 
 def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from vaultmind.language.names import covers
 from vaultmind.language.reader import POINTS, Intent, intent_of, intents_of
 from vaultmind.language.text import sentences
 from vaultmind.language.words import content
@@ -104,5 +105,4 @@ def _echoes(messages: Sequence[Message], spoken: Sequence[int], at: int) -> list
 
 
 def _share(one: Message, other: Message) -> bool:
-    words = content(other.text)
-    return any(word.same(each) for word in content(one.text) for each in words)
+    return any(covers([word], content(other.text)) for word in content(one.text))

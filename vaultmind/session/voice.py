@@ -12,9 +12,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from functools import partial
+from itertools import dropwhile
+from operator import not_
 from typing import Literal, get_args
 
 from vaultmind.index.when import Span, redated, spans, undated
+from vaultmind.language.names import covers
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import facts_in, sentences
@@ -52,6 +55,8 @@ Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
 _READS = ("skip", "recall", "show_memory")
 """What changes no fact, and may be done again."""
 WORD = re.compile(r"\w+(?:[-'’:.,/]\w+)*")
+Words = Sequence[re.Match[str]]
+"""Words where they stand in a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +189,8 @@ class Voice:
         if focus is None or focus.at < since:
             return []
         now = self._facts(spoken.caller, focus.agent)
-        return [
-            fact
-            for known in focus.facts
-            for fact in now
-            if (fact.block == known.block if known.block else mask(fact.text).text == known.text)
-        ]
+        named = {mask(fact.text).text: fact for fact in now} | {_name(fact): fact for fact in now}
+        return [named[name] for name in map(_name, focus.facts) if name in named]
 
     def _chosen(self, spoken: Spoken) -> list[Fact]:
         """Return what is to be forgotten by words that mean something only after what was said
@@ -310,9 +311,8 @@ class Voice:
         and takes back the fact that was just written of that.
         """
         ref, to, lang = spoken.ref, spoken.to, spoken.intent.lang
-        open_session = self.sessions.open_session
-        session = ref.session if ref else open_session(to, spoken.caller.conversation)
-        session = session or open_session(to)
+        opened, name = self.sessions.open_session, spoken.caller.conversation
+        session = ref.session if ref else opened(to, name) or opened(to)
         said = self.sessions.messages(to, session) if session else []
         own = (n for n, one in enumerate(said, 1) if ref and one.block == ref.block)
         said = [*said, Message("user", spoken.words, "")][: next(own, None)][-LOOKED_BACK:]
@@ -390,20 +390,18 @@ def corrected(
     moved = [(fact, _moved(text, new, is_meant=(fact, text) in there)) for fact, text in bare]
     if len(moved := [one for one in moved if one[1]]) == 1:
         return moved[0]
-    if not there:
-        return None, new
     made = [(fact, _laid_over(text, new) or _put(text, said, old, new)) for fact, text in there]
     certain = [one for one in made if one[1]]
     certain = [one for one in certain if one[0] == that] or certain
     if len(certain) == 1:
         return certain[0]
-    if old or certain:
+    if there and (old or certain):
         return there[0][0] if len(there) == 1 else None, ""
-    text = other_value(undated(that.text), new) if that else ""
+    text = _other_value(undated(that.text), new) if that and there else ""
     return (that, text) if text else (None, new)
 
 
-def other_value(text: str, new: str) -> str:
+def _other_value(text: str, new: str) -> str:
     """Return a fact with its one time, number or name replaced: "No, it's the 5th"."""
     if len(WORD.findall(new)) > SHORT:
         return ""
@@ -466,8 +464,8 @@ def _laid_over(text: str, new: str) -> str:
     counts = all(is_count(one.group()) for one in (*ours[start:end], *right))
     leads = before[0] == "equal" and content(" ".join(said[before[1] : before[2]]))
     fits = many == end - start or (many < end - start and runs[-1] == runs[changes[0]])
-    is_certain = fits and (counts or leads)
-    return _replaced(text, ours[start : start + many], new, right) if is_certain else ""
+    wrong = ours[start : start + many]
+    return _replaced(text, wrong, new, right) if fits and (counts or leads) else ""
 
 
 def _put(text: str, said: str, old: str, new: str) -> str:
@@ -479,10 +477,7 @@ def _put(text: str, said: str, old: str, new: str) -> str:
         new += re.split(r"[,;.!?]", said[said.find(new) + len(new) :])[0].rstrip()
     right = [one for one in WORD.finditer(new) if content(one.group())]
     rest = content(text[: wrong[0].start()] + text[wrong[-1].end() :])
-    longer, again = (
-        len(right) - len(wrong),
-        any(one.same(it) for one in content(new) for it in rest),
-    )
+    longer, again = len(right) - len(wrong), any(covers([one], rest) for one in content(new))
     if not right or not rest or again or longer > 1 or (counts and longer):
         return ""
     return _replaced(text, wrong, new, right)
@@ -500,11 +495,10 @@ def _is_anothers(text: str, said: str, old: str, new: str) -> bool:
     return bool(speaks_of_self and first and not is_among(first[0], content(said)))
 
 
-def _span(text: str, old: str) -> list[re.Match[str]]:
+def _span(text: str, old: str) -> Words:
     """Return the words of a fact that say the old words in any form, where that is certain."""
-    ours, wanted = list(WORD.finditer(text)), [content(word) for word in WORD.findall(old)]
-    while wanted and not wanted[0]:
-        del wanted[0]  # a preposition in front, which the fact may lack
+    ours, each = list(WORD.finditer(text)), map(content, WORD.findall(old))
+    wanted = [*dropwhile(not_, each)]  # a preposition in front, which the fact may lack
     words, many = [content(one.group()) for one in ours], len(wanted)
     starts = range(len(words) - many + 1) if many else ()
     found = [at for at in starts if all(map(_same, words[at : at + many], wanted))]
@@ -515,9 +509,7 @@ def _same(ones: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
     return len(ones) == len(others) and all(map(Word.same, ones, others))
 
 
-def _replaced(
-    text: str, wrong: Sequence[re.Match[str]], new: str, right: Sequence[re.Match[str]]
-) -> str:
+def _replaced(text: str, wrong: Words, new: str, right: Words) -> str:
     words = new[right[0].start() : right[-1].end()]
     return f"{text[: wrong[0].start()]}{words}{text[wrong[-1].end() :]}"
 
@@ -559,13 +551,8 @@ def recalled(brain: str, archive: str, words: str, near: Callable[[Kind], Sequen
 def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit]]) -> Known:
     """Return notes that hold all of some words, facts that mean them, or else what is closest."""
     asked = [word for word in content(words) if word.folded not in SOFT]
-
-    def says(note: Hit) -> bool:
-        said = content(note.text)
-        return bool(asked) and all(any(map(word.same, said)) for word in asked)
-
     notes = near("note")
-    held = [one for one in notes if says(one)]
+    held = [one for one in notes if asked and covers(asked, content(one.text))]
     by_block = {fact.block or fact.text: fact for fact in facts}
     found = [
         (hit.score, fact)

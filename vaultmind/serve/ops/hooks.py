@@ -262,8 +262,8 @@ def _last_prompt(app: App, transcript: str) -> str:
 
     No session may have taken it down, so nobody can tell whether it said that.
     """
+    from vaultmind.episodes.watch import last_prompt
     from vaultmind.memory.audit import newest_first
-    from vaultmind.session.capture import last_prompt
     from vaultmind.times import seconds_of
 
     message = last_prompt(transcript) if transcript else None
