@@ -50,7 +50,7 @@ _SAYS = {name: re.compile(said, re.I | re.X) for name, said in table(__file__)["
 SHORT = 4
 """Words of "no, it's on Thursday", which gives but another value."""
 SURE, MEANT, NOTE = 0.45, 0.6, 300
-"""Score from which a note, and a fact, answer a question by their meaning; letters told of a note."""
+"""Score from which a note, and a fact, answer by their meaning; letters of a note that are told."""
 Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
 """Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
 _READS = ("skip", "recall", "show_memory")
