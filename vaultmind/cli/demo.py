@@ -21,7 +21,7 @@ from vaultmind.errors import NotFound
 FACT = "My sourdough starter is called Gerald and lives on the second shelf of the fridge"
 TYPED = "The spare key to the allotment shed hangs behind the blue watering can"
 STORY = (
-    ("Index a vault: bread oven, translations, family; en, pl, ru", "index"),
+    ("Index a vault in three languages (one note is broken on purpose)", "index"),
     ("Ask, in three languages", "search 'What is wrong with a clay oven in our climate?'"),
     ("", "search 'Co mówiła babcia o piecu?'"),
     ("", "search 'Из-за какого слова мы поссорились на вокзале?'"),
