@@ -21,7 +21,7 @@ from vaultmind.errors import IndexUnavailable, VaultMindError
 from vaultmind.types import Chunk, Hit
 from vaultmind.vault.files import FileStat, VaultReader
 
-VERSION = 16
+VERSION = 17
 """Raise it when other things are stored in the same tables: an index of another version, or with
 other tables, is made anew."""
 NEVER = -1

@@ -26,7 +26,7 @@ from vaultmind.vault.oneline import unescape
 from vaultmind.vault.parts import COMMENT, bullets
 from vaultmind.vault.paths import SESSION_ID, VaultPaths
 from vaultmind.vault.properties import front_matter
-from vaultmind.vault.transcript import CALLED, parse_session
+from vaultmind.vault.transcript import CALLED, OWN_TOOL, parse_session
 
 Span = tuple[int, int]
 Form = Literal["note", "canvas", "brain", "session", "summary", "episode", "code", "text", "data"]
@@ -398,12 +398,13 @@ def chunk_session(path: str, text: str) -> Chunked:
     """Return a chunk for each message, more for a long one; none for an erased one.
 
     Nor for the words of a request: those are evidence of a fact, which is found in the brain for
-    as long as it stands there. Nor for a tool of which only is known that it was called.
+    as long as it stands there. Nor for a tool of ours, or one that is only known to have been called.
     """
     transcript = parse_session(text)
     session = PurePosixPath(path).stem
     told = (one for one in transcript.messages if not (one.message.asked or one.message.erased))
-    said = [one for one in told if one.message.text != CALLED]
+    other = (one for one in told if not one.message.speaker.startswith(OWN_TOOL))
+    said = [one for one in other if one.message.text != CALLED]
     chunks: list[Chunk] = []
     for one in said:
         message, span = one.message, (one.start, one.end)

@@ -33,7 +33,7 @@ from vaultmind.times import local_time, seconds_of
 from vaultmind.types import Caller, Message
 from vaultmind.vault.files import OPEN_FLAGS
 from vaultmind.vault.paths import agent_name
-from vaultmind.vault.transcript import CALLED, PIPE
+from vaultmind.vault.transcript import CALLED, OWN_TOOL, PIPE
 
 HOST = "claude-code"
 WAITING_BYTES = 16 * 1024
@@ -53,9 +53,8 @@ SYNTHETIC = "<synthetic>"
 OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
-OWN_TOOL = "mcp__vaultmind"
-"""What Claude Code calls our tools. Their answers are in the vault already, and what they were
-called with may say what is not to be kept."""
+_TELLS = re.compile(rf"{OWN_TOOL}__(?!memory_(?:search|fetch|show)$)")
+"""Those of ours that may be told what is not to be kept; the others only ask."""
 NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
@@ -322,9 +321,8 @@ def _messages(record: dict[str, Any], tools: MutableMapping[str, str]) -> Iterat
         if words not in _EMPTY and isinstance(message, dict) and message.get("model") != SYNTHETIC:
             yield Message("assistant", words, "")
         for block in files.blocks(content, "tool_use"):
-            name = str(block.get("name") or "tool")
-            tools[str(block.get("id"))] = name
-            given = {} if name.startswith(OWN_TOOL) else block.get("input")
+            tools[str(block.get("id"))] = name = str(block.get("name") or "tool")
+            given = {} if _TELLS.match(name) else block.get("input")
             yield Message("tool", _call(given), "", speaker=name)
 
 
