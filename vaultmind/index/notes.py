@@ -398,7 +398,7 @@ def chunk_session(path: str, text: str) -> Chunked:
     """Return a chunk for each message, more for a long one; none for an erased one.
 
     Nor for the words of a request: those are evidence of a fact, which is found in the brain for
-    as long as it stands there. Nor for a tool of ours, or one that is only known to have been called.
+    as long as it stands there. Nor for a tool of ours, or one of which only its call is known.
     """
     transcript = parse_session(text)
     session = PurePosixPath(path).stem
