@@ -2,7 +2,7 @@
 
 `python -P chroma.py ORDERS`, which are JSON. Chroma may crash here or keep memory, and nobody else
 is hurt. When its input closes, which the system sees to when the parent dies, it ends after the
-present batch. Imports nothing of ours.
+present batch. It imports nothing of ours.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ LONG_LETTERS = 2_000
 """A text of so many letters or more has length 1."""
 MANY_LINKS = 30
 _ALONE = "_alone"
-"""What is given once more, as much as the query's words find nothing."""
+"""Ends the name of a feature that counts once more the less the query's words find."""
 CLOSEST = 1.5
 """On the embedder's scale, what has closeness 1."""
 SURE = 0.8
@@ -172,6 +172,7 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
 
 
 def _named(columns: Columns, own: Ints, found: Found) -> tuple[Flags, Floats]:
+    """Return what `is_named` and `exact` of a scene hold."""
     asked, rows = f" {' '.join(words(found.query))} ", columns.rows[own]
     names = [columns.names[file] for file in rows["file"]]
     is_note = rows["kind"] == KINDS.index("note")

@@ -49,7 +49,6 @@ class Source:
         self.history = History(self.root, self.shows, self._may_be_named)
         self.uncommitted = self.history.uncommitted
         """Returns what differs from the last commit, and when each file changed."""
-        self._shown: tuple[object, dict[str, bool]] = (None, {})
         """Rules, and what they say of the files that were asked for."""
         self._used = float("-inf")
         """When somebody last planned or worked here."""
@@ -103,12 +102,7 @@ class Source:
     def shows(self, path: str) -> bool:
         """Tell whether a file may be shown to whoever may see the source, by the rules now."""
         outlet = self.index.outlet
-        if self._shown[0] is not outlet.folder.rules:
-            self._shown = (outlet.folder.rules, {})
-        known = self._shown[1]
-        if path not in known:
-            known[path] = not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)
-        return known[path]
+        return not outlet.paths.in_memory(path) and outlet.shows(path, PERSON)
 
     def _may_be_named(self, path: str) -> bool:
         """Tell whether words about a file may be shown, be it of a kind that is not indexed."""

@@ -54,7 +54,7 @@ OWN_FILE = "the absolute path of a regular .jsonl file of your own"
 CALL_CHARS = 300
 """Characters that are kept of what a tool was called with."""
 _TELLS = re.compile(rf"{OWN_TOOL}__(?!memory_(?:search|fetch|show)$)")
-"""Those of ours that may be told what is not to be kept; the others only ask."""
+"""Our tools that may be told what is not to be kept; the others only ask."""
 NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(

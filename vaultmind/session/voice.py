@@ -49,8 +49,10 @@ _SAYS = {name: re.compile(said, re.I | re.X) for name, said in table(__file__)["
 """What means something only after what was said last, and who is meant by a word."""
 SHORT = 4
 """Words of "no, it's on Thursday", which gives but another value."""
-SURE, MEANT, NOTE = 0.45, 0.6, 300
-"""Score from which a note, and a fact, answer by their meaning; letters of a note that are told."""
+SURE, MEANT = 0.45, 0.6
+"""Score from which a note, and a fact, answer a question by their meaning."""
+NOTE_LETTERS = 300
+"""Letters of a note that are quoted."""
 Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
 """Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
 _READS = ("skip", "recall", "show_memory")
@@ -563,7 +565,7 @@ def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit
     if sure := [fact for score, fact in found if score >= MEANT]:
         return _told(sure)
     if notes := held or [one for one in notes if one.score >= SURE]:
-        cut = partial(shorten, width=NOTE, placeholder=" …")
+        cut = partial(shorten, width=NOTE_LETTERS, placeholder=" …")
         return Known(lines=tuple(f"{one.path}: {cut(one.text)}" for one in notes[:NEAREST]))
     names = ("nothing_known", "nearest") if found else ("nothing_known",)
     return replace(_told([fact for _, fact in found[:NEAREST]]), names=names)

@@ -34,7 +34,7 @@ _OUR_OWN = (
 )
 """What of the memory folder is no memory."""
 MANY_PATHS = 5_000
-"""For which it is remembered whether they are excluded."""
+"""How many paths the rules remember as excluded or not."""
 _SPECIAL = re.compile(r"[\\*?\[\]!#]")
 _CONFLICT = re.compile(
     r"\.sync-conflict-\d{8}"  # Syncthing

@@ -33,9 +33,10 @@ _BLOCK_AT_END = re.compile(r"(?<![^ \t\n])(\\*)(?=\^m\d+[ \t]*$)", re.MULTILINE)
 _ESCAPED_BLOCK = re.compile(r"(?<![^ \t\n])\\(\\*)(?=\^m\d+[ \t]*$)", re.MULTILINE)
 ERASED_SOURCE = "(erased)"
 """Stands for the erased name of the conversation that a session was imported from."""
-_ERASED, CALLED, OWN_TOOL = "%%erased%%", "(called)", "mcp__vaultmind"
-"""Stands for the words of an erased message, and for those of a tool that was called with none; and
-what Claude Code calls our own tools, whose answers are in the vault already."""
+_ERASED, CALLED = "%%erased%%", "(called)"
+"""Stand for the words of an erased message, and of a tool that was called with none."""
+OWN_TOOL = "mcp__vaultmind"
+"""How Claude Code's names of our tools begin. Their answers are in the vault already."""
 
 
 def quote(text: str) -> list[str]:
