@@ -53,7 +53,7 @@ def ask(
 ) -> tuple[int, Any]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
-        sent = body if body is None or isinstance(body, tuple) else json.dumps(body).encode()
+        sent = body if body is None else json.dumps(body).encode()
         connection.request(method, path, sent, headers or {})
         response = connection.getresponse()
         return response.status, json.loads(response.read())
@@ -87,7 +87,9 @@ def test_the_guard_lets_nothing_else_through_in_words(
 
 
 def test_a_body_that_does_not_say_how_long_it_is_is_refused(machine: Machine, port: int) -> None:
-    assert ask(port, "/v1/memory_search", (b"{", b"}"), headers_of(machine))[0] == 411
+    chunked = headers_of(machine) | {"Transfer-Encoding": "chunked"}
+    # The head alone: the answer comes before the body, and who still sends gets a broken pipe.
+    assert ask(port, "/v1/memory_search", None, chunked)[0] == 411
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"main": 5}', '{"../x": "y"}', '{"person": "t"}'])
