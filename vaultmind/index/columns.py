@@ -52,15 +52,14 @@ MAX_LANGUAGES, MIN_LANGUAGE_SHARE = 6, 0.005
 _SMALL, _MOST_SMALL = 8_000, 12
 """Chunks below which a segment is small, and how many such there may be."""
 _SPARE_DEAD, _LEVELS, _BATCH = 2_000, 127, 500
-_NUMBERS = (
-    "words stems title file kind agent speaker lang day message letters flags embeds before after"
-)
+_NUMBERS = """words stems title file kind agent speaker lang day message letters cost flags embeds
+    before after"""
 _ROW = np.dtype([("rowid", "i8"), ("start", "i8"), *((name, "i4") for name in _NUMBERS.split())])
 """`start`, `words`, `stems`, `title`: where its tokens begin, and how many of each run follow.
 `before` and `after`: the places of its neighbours in the file, -1 for none; a fact has none, since
 what stands around it in a list says nothing about it."""
 _READ = """SELECT c.path, c.tags, f.links, f.mtime_ns, c.rowid, c.time, c.kind, c.agent, c.speaker,
-    c.lang, c.block, c.letters, c.flags, c.embeds, c.text_hash, c.tokens
+    c.lang, c.block, c.letters, c.cost, c.flags, c.embeds, c.text_hash, c.tokens
     FROM chunks c JOIN files f ON f.path = c.path {} ORDER BY c.path, c.ordinal"""
 _VECTORS = f"""SELECT c.rowid, e.vector FROM chunks c JOIN embeddings e
     ON e.text_hash = c.text_hash AND e.embedder = ? AND length(e.vector) = ? WHERE c.rowid {SOME}"""
@@ -242,7 +241,7 @@ class Columns:
 
     def _new(self, file: int, rowid: int, *told: Any) -> int:  # noqa: ANN401
         """Give a chunk a place: `told` is the rest of its row in _READ."""
-        kind, agent, speaker, lang, block, letters, flags, embeds, text_hash, tokens = told
+        kind, agent, speaker, lang, block, *sizes, text_hash, tokens = told
         runs = [
             array("i", map(self.term_ids.__getitem__, run.split())) for run in tokens.split("\n")
         ]
@@ -258,7 +257,7 @@ class Columns:
         length = map(len, runs)
         self.rows[slot] = (
             *(rowid, start, *length, file, KINDS.index(kind), *numbers, 0),
-            *(message_number(block), letters, flags, embeds, -1, -1),
+            *(message_number(block), *sizes, -1, -1),
         )
         self._slot_of[rowid] = slot
         self.hashes.append(text_hash)

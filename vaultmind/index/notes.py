@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
+from os.path import splitext
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -98,7 +99,7 @@ def place_of(path: str, paths: VaultPaths) -> Place | None:
     episodes are indexed.
     """
     if not paths.in_memory(path):
-        ending = PurePosixPath(path).suffix.lower()
+        ending = splitext(path)[1].lower()  # noqa: PTH122 - asked of every hit
         forms: dict[str, Form] = {".md": "note", ".canvas": "canvas"}
         return Place("note", "", forms[ending]) if ending in forms else None
     agent = paths.agent_of(path)

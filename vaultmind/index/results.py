@@ -30,6 +30,8 @@ class Ranked:
     """A candidate that may be shown and is good enough, in its place among the others."""
 
     chunk: Chunk
+    cost: int
+    """Tokens of its text."""
     score: float
     """How much of the query it answers: see `search`."""
     parts: dict[str, float]
@@ -62,11 +64,7 @@ def answer(
     """
     found = places(ranked, request)
     page = found[request.offset : request.offset + request.limit]
-    costs: list[int] = []
-    for place in page:
-        costs.append(tokens.count(place.chunk.text))
-        if sum(min(cost, LEAST_TOKENS) for cost in costs) > request.max_tokens:
-            break
+    costs = [place.cost for place in page]
     given = shares(costs, request.max_tokens)
     shown, left = page[: len(given)], request.max_tokens - sum(given)
     about = sought(request.query, {place.chunk.lang for place in shown})

@@ -1,5 +1,5 @@
 -- A row a file and a row a chunk, whose rowid always has the same text and tokens; `chunks.tags` is ` a/b c ` (a space around each), `tokens` see
--- `sync.tokens_of`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector.
+-- `sync.tokens_of`, `flags` see `asking.flags_of`, `embeds` is 1 for a chunk that gets a vector, `cost` how many tokens of a model its text is.
 -- `files.name` is what links call it, `records` holds what plans know of a note's or code's file, as JSON. `embeddings` caches vectors (float32) by the hash of their text; `ties` see `sync._ties`.
 CREATE TABLE files (
     path TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, agent TEXT NOT NULL,
@@ -16,7 +16,7 @@ CREATE TABLE chunks (
     tags TEXT NOT NULL, time TEXT NOT NULL, session TEXT NOT NULL, message TEXT NOT NULL,
     speaker TEXT NOT NULL, role TEXT NOT NULL, ordinal INTEGER NOT NULL, block TEXT NOT NULL,
     text_hash BLOB NOT NULL, embeds INTEGER NOT NULL, flags INTEGER NOT NULL,
-    letters INTEGER NOT NULL, tokens TEXT NOT NULL
+    letters INTEGER NOT NULL, cost INTEGER NOT NULL, tokens TEXT NOT NULL
 );
 CREATE INDEX chunks_by_path ON chunks (path, ordinal);
 CREATE INDEX chunks_by_hash ON chunks (text_hash);

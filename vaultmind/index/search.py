@@ -81,9 +81,11 @@ class Candidates:
         self.model = rank.weights_of(model, self.names)
         """The weights of the features."""
         ranks = features @ self.model
-        rowids = scene.columns.rows["rowid"][scene.slots[: scene.count]]
-        order = rank.order_of(ranks, scene.exact, rowids)
-        self.rowids: list[int] = rowids[order].tolist()
+        rows = scene.columns.rows[scene.slots[: scene.count]]
+        order = rank.order_of(ranks, scene.exact, rows["rowid"])
+        self.rowids: list[int] = rows["rowid"][order].tolist()
+        self.costs: list[int] = rows["cost"][order].tolist()
+        """Tokens of each one's text."""
         self.ranks, self.features = ranks[order], features[order]
         """The ranker's scores, and what they are made of; those of two queries do not compare."""
         self._usual = features.mean(axis=0) * np.float32(len(features) > 1)
@@ -138,7 +140,7 @@ class Candidates:
         if self.when[row]:
             parts["when"] = float(self.when[row])
         reasons = partial(rank.why, self.names, self.model, self._usual, self.features, row)
-        return Ranked(chunk, float(self.scores[row]), parts, reasons)
+        return Ranked(chunk, self.costs[row], float(self.scores[row]), parts, reasons)
 
 
 class Finder:

@@ -38,7 +38,7 @@ _BATCH_SECONDS = 0.2
 _SETTLED_NS = 50_000_000
 """A file changed so shortly before it was read may change again within the same stamp."""
 _HASH_BYTES = 16
-_COLUMNS = f"{CHUNK_COLUMNS}, ordinal, block, text_hash, embeds, flags, letters, tokens"
+_COLUMNS = f"{CHUNK_COLUMNS}, ordinal, block, text_hash, embeds, flags, letters, cost, tokens"
 _FIELDS = [name.strip(' "') for name in CHUNK_COLUMNS.split(",")]
 _PUT = f"INSERT INTO chunks ({_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS.split(',')))})"
 _MOVE = 'UPDATE chunks SET ordinal = ?, start = ?, "end" = ? WHERE id = ?'
@@ -262,8 +262,9 @@ def _store_chunks(
         least = {"message": min_tokens, "episode": MIN_REMARK_TOKENS}.get(chunk.kind, 0)
         is_said = chunk.kind != "message" or chunk.role in ("user", "assistant")
         is_heading = chunk.text.startswith("#") and "\n" not in chunk.text
-        is_said &= not is_heading and tokens.count(chunk.text) >= least
-        rest = (is_said, flags_of(chunk.text), len(chunk.text), tokens_of(chunk))
+        cost = tokens.count(chunk.text)
+        is_said &= not is_heading and cost >= least
+        rest = (is_said, flags_of(chunk.text), len(chunk.text), cost, tokens_of(chunk))
         connection.execute(_PUT, (*fields, ordinal, block, text_hash(chunk), *rest))
 
 

@@ -234,6 +234,7 @@ def query_terms(query: str, langs: Sequence[str]) -> list[Term]:
     return _with_stops(list(terms.values()), _acronyms(query))
 
 
+@lru_cache(maxsize=20_000)
 def stems(word: str, lang: str) -> tuple[str, ...]:
     """Return the folded stem of a word, and that of the word without diacritics if another.
 
@@ -331,7 +332,6 @@ def _word_forms(raw: str) -> Forms:
     return tuple((one, one) for one in (whole, *map(str.lower, parts)))
 
 
-@lru_cache(maxsize=20_000)
 def _stems(lowered: str, algorithm: str) -> tuple[str, ...]:
     bare = fold(lowered)[:MAX_TOKEN]
     if not algorithm or (lowered.isascii() and not lowered.isalpha()):
