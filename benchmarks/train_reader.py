@@ -33,7 +33,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from vaultmind.consolidate.extract import own_words, spans
+from vaultmind.consolidate.extract import own_words
 from vaultmind.language.encoder import (
     FEATURES,
     SPELLINGS,
@@ -45,7 +45,6 @@ from vaultmind.language.encoder import (
 )
 from vaultmind.language.network import WEIGHTS
 from vaultmind.language.text import plain_sentences
-from vaultmind.language.words import fold
 from vaultmind.redact import mask
 
 DATA = Path(__file__).parent / "data"
@@ -80,6 +79,7 @@ FACTS = {
     "alone": ["unclear", "alone"],
     "manner": ["plain", "back", "told", "supposed", "joke", "play"],
 }
+NO_FACT = {"fact": [FACTS["fact"].index("SKIP")]}
 TAUGHT = ("taught", "tuned", "round7", "round8", "round9")
 """Parts of the dialogues that are learnt; the others are measured by."""
 BALANCE = 0.5
@@ -292,13 +292,13 @@ def secrets() -> Task:
 
 def facts() -> Task:
     """Return what is worth keeping, what can be understood by itself, and how a thing is said."""
-    rows = [*sayings(), *told()]
+    rows = [*sayings(), *marked()]
     for head, labels in FACTS.items():  # what is rare counts for more
         counts = [sum(row.labels.get(head) == [at] for row in rows) for at in range(len(labels))]
         for row in rows:
             if (right := row.labels.get(head, [])) and len(row.labels) == 1:
                 row.weight *= (sum(counts) / len(counts) / counts[right[0]]) ** BALANCE
-    return Task(FACTS, 1, rows)
+    return Task(FACTS, len(FACTS["fact"]), rows)
 
 
 def sayings() -> Iterator[Row]:
@@ -308,7 +308,8 @@ def sayings() -> Iterator[Row]:
     for stem, line in (*lines("sayings_[a-z].jsonl"), *lines("sayings_said_?.jsonl"), *said):
         kind, worth = line["kind"].upper(), [*range(len(FACTS["fact"]) - 1)]
         right = fact["SKIP"] if kind == "NONE" else fact.get(kind, worth)
-        yield Row(line["text"], stem, {"fact": right, "alone": [int(line["alone"])]}, None, OWN)
+        marks = [] if kind == "NONE" else None
+        yield Row(line["text"], stem, {"fact": right, "alone": [int(line["alone"])]}, marks, OWN)
     for stem, line in lines("facts_*.jsonl"):
         labels = {"fact": fact[line["category"]]}
         if line["category"] != "SKIP":
@@ -322,33 +323,28 @@ def sayings() -> Iterator[Row]:
         for one in line["facts"]:
             yield Row(one["text"].rstrip("."), stem, {"alone": alone["alone"]}, None)
     for stem, line in lines("manner.jsonl"):
-        yield Row(line["text"], stem, {"manner": manner[line["label"]]}, None)
+        marks = None if line["label"] in ("plain", "back") else []
+        yield Row(line["text"], stem, {"manner": manner[line["label"]]}, marks)
 
 
-def told() -> Iterator[Row]:
-    """Yield pieces of the sentences of whole dialogues, with the sort of fact that they are."""
-    for part in (part for part in PARTS if part.startswith(TAUGHT)):
-        for dialogue in dialogues(part):
-            for one in (one for one in dialogue["messages"] if one["role"] == "user"):
-                for sentence in plain_sentences(own_words(one["text"])[0]):
-                    for at, piece in enumerate(spans(sentence)):
-                        label = sort_of(one["id"], fold(piece), dialogue)
-                        if label and (label != "SKIP" or not at):
-                            right = {"fact": [FACTS["fact"].index(label)]}
-                            yield Row(piece, part, right, None, 0.3 if at else 1.0)
-
-
-def sort_of(key: str, folded: str, dialogue: dict[str, Any]) -> str:
-    """Return the sort of fact that a piece of a dialogue is; empty where nobody can tell."""
-    near = False
-    for gold in (one for one in dialogue["gold"] if key in one["evidence"]):
-        says = [any(fold(way) in folded for way in ways) for ways in gold["says"]]
-        if all(says) and (named := [one for one in gold["category"] if one in FACTS["fact"]]):
-            return str(named[0])
-        near = near or any(says)
-    for maybe in (one for one in dialogue["maybe"] if key in one["evidence"]):
-        near = near or any(fold(way) in folded for ways in maybe["says"] for way in ways)
-    return "" if near else "SKIP"
+def marked() -> Iterator[Row]:
+    """Yield the sentences of messages, with the stretches marked that are facts by themselves."""
+    sorts = {name: at for at, name in enumerate(FACTS["fact"])}
+    for stem, line in lines("marked_*.jsonl"):
+        facts = [
+            (" ".join(one["text"].split()), sorts[one["kind"]], one.get("maybe", False))
+            for one in line["facts"]
+        ]
+        for sentence in plain_sentences(own_words(line["text"])[0]):
+            found = [
+                (*where, sort)
+                for text, sort, maybe in facts
+                for where in span(sentence, text, -1 if maybe else sort + 1)
+            ]
+            kinds = {"fact": sorted({sort for *_, sort in found})} if found else {}
+            yield Row(sentence, stem, kinds if facts else NO_FACT, [where[:3] for where in found])
+        for text, sort, maybe in facts:
+            yield Row(text, stem, {"fact": [sort], "alone": [int(not maybe)]}, None, WEAK)
 
 
 TASKS = {"asks": asks, "secrets": secrets, "facts": facts}

@@ -17,7 +17,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain
+
+import numpy as np
 
 from vaultmind.consolidate.ground import share_of, values, words_of
 from vaultmind.consolidate.types import (
@@ -31,7 +32,7 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.index.when import with_dates
 from vaultmind.language.names import covers
-from vaultmind.language.network import network
+from vaultmind.language.network import Reading, network
 from vaultmind.language.reader import Intent, intent_of
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import SOFT, content, fold
@@ -191,22 +192,6 @@ def _is_foreign(line: str) -> bool:
     return bool(_FOREIGN.search(folded) or _ORDER.search(folded))
 
 
-def spans(sentence: str) -> list[str]:
-    """Return the runs of clauses of a sentence that may say something by themselves.
-
-    The whole comes first; then what is left without its first clauses, its last, or both.
-    """
-    joints = [(0, 0), *(one.span() for one in _CLAUSE.finditer(sentence))][:8]
-    ends = [*(start for start, _ in joints[1:]), len(sentence)]
-    found = [
-        sentence[begin:end]
-        for at, (_, begin) in enumerate(joints)
-        for end in reversed(ends[at:])
-        if GAP not in sentence[begin:end]
-    ]
-    return [one for one in dict.fromkeys(map(statement, found)) if one]
-
-
 def statement(text: str) -> str:
     """Return a piece of a sentence on one line, its first letter a capital, without a mark."""
     text = one_line(_SIGNS.sub(" ", text)).strip(" ,;:.!?…–—-)")
@@ -218,23 +203,18 @@ def statement(text: str) -> str:
 
 # --- facts -------------------------------------------------------------------------------
 
-Heads = Mapping[str, Mapping[str, float]]
-"""By head and label, how likely a text is that."""
-Readings = Mapping[str, Heads]
+Readings = Mapping[str, Reading]
 """What the network makes of some texts, which it reads together."""
 Found = tuple[Candidate, Utterance]
 """A fact, and the sentence that says it."""
 MAX_FACTS = 8
 ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
-KEEPS = 0.85
-"""Likelihood of being a fact from which a piece is one."""
-STANDS = 0.9
-"""Likelihood of standing alone from which a piece is written."""
+MAYBE, KEEPS = 0.3, 0.6
+"""Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
+stretch of such words from which it is kept."""
 ASKS = 0.9
 """Likelihood of a wish to have something kept from which it is kept as said."""
-TELLS_NOTHING = 0.5
-"""Likelihood of being no fact from which a clause is left out before one."""
 SURE, BACK_FROM, BROKEN = 0.5, 0.35, 0.5
 """Likelihood from which a sentence is in earnest, takes something back, or breaks off itself."""
 REASON_OF: dict[str, Reason] = {
@@ -278,11 +258,10 @@ def extract(
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
-    pieces = {one.text: _pieces(one) for one in said if not one.fault}
-    read = readings([*(one.text for one in said), *chain.from_iterable(pieces.values())])
+    read = readings(text for one in said for text in (one.text, _asked(one)))
     told = [manner(read[one.text], one.text) for one in said]
     earnest = list(_earnest(said, told, dropped))
-    found = _found(earnest, pieces, read, dropped)
+    found = list(_found(earnest, read, dropped))
     kept = list(_still_so(found, said, told, dropped))
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
     return Extraction(merged.facts, (*dropped, *merged.dropped))
@@ -304,10 +283,10 @@ def _earnest(
     for one, manner in zip(said, told, strict=True):
         if manner == "play" and not _WRITES.search(one.text):
             playing = one.at + PLAYED
-        asked, reason = _is_asked(one), REASON_OF.get(manner if one.at > playing else "play")
+        reason = REASON_OF.get(manner if one.at > playing else "play")
         if one.fault:
             continue
-        if reason and not asked:
+        if reason and not _asked(one):
             dropped.append(Dropped(one.text, reason, (one.key,)))
         else:
             yield one
@@ -342,58 +321,43 @@ def _shares_words(one: str, other: str) -> bool:
     return any(word.same(theirs) for word in mine for theirs in words_of(other))
 
 
-def _pieces(one: Utterance) -> list[str]:
-    """Return what of a sentence may be a fact: for what it asks to have kept, its words alone."""
-    if one.intent.intent in TO_THE_MEMORY:
-        return []
-    if _is_asked(one) and (text := statement(one.intent.payload)):
-        return [text]
-    return [piece for piece in spans(one.text) if len(piece.split()) >= FEWEST]
+def _asked(one: Utterance) -> str:
+    """Return what a sentence surely asks to have kept; empty for nothing."""
+    asks = one.intent.intent == "remember" and one.intent.confidence >= ASKS
+    return statement(one.intent.payload) if asks else ""
 
 
-def _is_asked(one: Utterance) -> bool:
-    """Tell whether a sentence surely asks to have something kept."""
-    return one.intent.intent == "remember" and one.intent.confidence >= ASKS
-
-
-def _found(
-    said: list[Utterance], pieces: dict[str, list[str]], read: Readings, dropped: list[Dropped]
-) -> list[Found]:
-    """Return the facts among what the user said, in order; what is unclear alone is dropped."""
-    found = list[Found]()
+def _found(said: Iterable[Utterance], read: Readings, dropped: list[Dropped]) -> Iterator[Found]:
+    """Yield the facts among what the user said, in order; what may be one is dropped."""
     for one in said:
-        asked, whole = _is_asked(one), statement(one.text)
-        worth = [
-            piece
-            for piece in pieces[one.text]
-            if asked or (1 - read[piece]["fact"]["SKIP"] >= KEEPS and _begins(piece, whole, read))
-        ]
-        if not worth:
+        if asked := _asked(one):
+            facts = [(asked, likeliest(read[asked]), 1.0)]
+        elif one.intent.intent in TO_THE_MEMORY:
             continue
-        alone = {piece: 1.0 if asked else read[piece]["alone"]["alone"] for piece in worth}
-        clear = [piece for piece in worth if alone[piece] >= STANDS]
-        # the most that is clear, without a beginning that tells nothing: "Last thing, ..."
-        text = max(clear, key=len) if clear else max(alone, key=lambda it: alone[it])
-        text = min((one for one in clear if text.endswith(one[1:])), key=len, default=text)
-        category = likeliest(read[text])
-        if not clear:
-            dropped.append(Dropped(text, "unclear alone", (one.key,), category))
-            continue
-        weight = ASKED if asked or one.intent.intent == "correct" else WEIGHT[category]
-        section = SECTION_OF[category]
-        found.append((Candidate(category, text, (one.key,), weight, section, asked=asked), one))
+        else:
+            facts = stretches(read[one.text], one.text)
+        for text, category, sure in facts:
+            if sure < KEEPS:
+                dropped.append(Dropped(text, "unclear alone", (one.key,), category))
+                continue
+            weight = ASKED if asked or one.intent.intent == "correct" else WEIGHT[category]
+            section = SECTION_OF[category]
+            yield Candidate(category, text, (one.key,), weight, section, asked=bool(asked)), one
+
+
+def stretches(reading: Reading, text: str) -> list[tuple[str, Category, float]]:
+    """Return what of a sentence is a fact that can be understood by itself, as its words are
+    marked: each with its sort, and how likely it is one.
+    """
+    likely = 1 - reading.tags[:, 0]
+    edges = np.flatnonzero(np.diff(likely >= MAYBE, prepend=False, append=False))
+    found = []
+    for begin, end in edges.reshape(-1, 2).tolist():
+        words, sort = reading.words[begin:end], reading.tags[begin:end, 1:].sum(axis=0).argmax()
+        piece = statement(text[words[0].start : words[-1].end])
+        if len(piece.split()) >= FEWEST and GAP not in piece:
+            found.append((piece, list(WEIGHT)[int(sort)], float(likely[begin:end].mean())))
     return found
-
-
-def _begins(piece: str, whole: str, read: Readings) -> bool:
-    """Tell whether a piece begins its sentence, or what stands before it tells nothing."""
-    before = whole[: max(0, whole.casefold().find(piece.casefold()))]
-    if before.rstrip().endswith(":"):  # "For the test user: I live in Berlin"
-        return False
-    lead = statement(before)
-    if not lead:
-        return whole.casefold().startswith(piece.casefold())
-    return lead in read and read[lead]["fact"]["SKIP"] >= TELLS_NOTHING and not values(lead)
 
 
 # --- the network ---------------------------------------------------------------------------
@@ -403,20 +367,20 @@ def readings(texts: Iterable[str]) -> Readings:
     """Return what the network makes of texts, each read once."""
     each = list(dict.fromkeys(texts))
     found = network().read("facts", each)
-    return {text: one.heads for text, one in zip(each, found, strict=True)}
+    return dict(zip(each, found, strict=True))
 
 
-def likeliest(heads: Heads) -> Category:
+def likeliest(reading: Reading) -> Category:
     """Return which sort of fact a text is, if it is one."""
-    return max(WEIGHT, key=lambda name: heads["fact"][name])
+    return max(WEIGHT, key=lambda name: reading.heads["fact"][name])
 
 
-def manner(heads: Heads, text: str) -> str:
+def manner(reading: Reading, text: str) -> str:
     """Return in what manner a text is said, the likeliest odd one where it may be odd.
 
     What corrects itself in one breath is `broken`: nobody knows which half of it holds.
     """
-    told = heads["manner"]
+    told = reading.heads["manner"]
     if told["plain"] + told["back"] < SURE:
         return max(ODD, key=lambda name: told[name])
     if told["back"] < BACK_FROM:

@@ -296,7 +296,7 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
         return Dropped(text, fault.reason, evidence, category)
     read = readings([nearest.text, text])
     asked = nearest.intent.intent in ("remember", "correct")
-    passes = not asked and min(each["fact"]["SKIP"] for each in read.values()) >= PASSING
+    passes = not asked and min(each.heads["fact"]["SKIP"] for each in read.values()) >= PASSING
     if category in ("SKIP", "DELETE") or passes:
         return Dropped(text, "passing", evidence, category)
     if category == "UPDATE":
