@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,22 @@ def test_a_forked_conversation_is_written_down_from_where_it_goes_on(
     assert tell(app, fork, "Stop")["new"] == 0
     fork.user("And for a cake?")
     assert texts(app, tell(app, fork, "Stop")["session"]) == ["And for a cake?"]
+
+
+def test_what_was_said_before_a_compaction_is_found_again(app: App, script: Script) -> None:
+    talk_about_bread(script)
+    tell(app, script, "Stop")
+    assert app.index.wait_ready(20)
+    mine = replace(MAIN, conversation=f"claude-code:{script.session_id}")
+
+    def found() -> str:
+        told = run_operation(app, Call(mine), "memory_search", {"query": "sourdough loaf 230"})
+        return " ".join(hit["text"] for hit in told["hits"] if hit["kind"] == "message")
+
+    assert "230 degrees" not in found(), "the host has it before it"
+    script.compacts()
+    tell(app, script, "Stop")
+    assert "230 degrees" in found()
 
 
 # --- what hooks left, and what is refused --------------------------------------------------

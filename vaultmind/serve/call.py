@@ -77,11 +77,11 @@ def told_time(given: str, name: str, now: datetime) -> str:
         raise BadArgument(f"{name}.time", given, allowed) from error
 
 
-def own_session(app: App, caller: Caller, agent: str) -> str:
+def own_session(app: App, caller: Caller, agent: str = "") -> str:
     """Return the open session of the conversation that a caller is in; empty where none tells."""
-    if not caller.conversation or agent != caller.agent:
+    if not caller.conversation or agent not in ("", caller.agent):
         return ""
-    session: str = app.sessions.open_session(agent, caller.conversation)
+    session: str = app.sessions.open_session(caller.agent, caller.conversation)
     return session
 
 

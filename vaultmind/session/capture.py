@@ -157,6 +157,11 @@ class Capture(Worker):
         conversation = hosts if hosts and running else f"{PIPE}{pipe}"
         return replace(caller, conversation=conversation, project=project)
 
+    def let_go(self, caller: Caller) -> bool:
+        """Tell whether a caller's host has something of its conversation before it no more."""
+        talk = self._talks.get((caller.agent, caller.conversation))
+        return bool(talk and talk.compacted)
+
     def begins(self, talk: HostTalk, source: str) -> None:
         """Make ready for what the host begins: anew, after a pause, emptied or compacted."""
         talk.ends, talk.owed, talk.shown = False, source, []

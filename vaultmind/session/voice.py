@@ -18,11 +18,11 @@ from textwrap import shorten
 from typing import Literal, get_args
 
 from vaultmind.index.when import Span, redated, spans, undated
-from vaultmind.language.names import covers
+from vaultmind.language.names import covers, mutual
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader
 from vaultmind.language.text import facts_in, sentences
-from vaultmind.language.words import NEGATIONS, SOFT, Word, content, fold
+from vaultmind.language.words import NEGATIONS, SOFT, content, fold
 from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import own_paragraphs, parse_brain
 from vaultmind.memory.contradictions import dated, denies, is_count, superseded
@@ -384,70 +384,65 @@ def corrected(
     """Return the fact to replace and its new text; no text where that is not certain.
 
     `said` is the whole sentence, `old` what is wrong in it (may be empty), `new` what is right.
-    Where they say nothing else of a fact, its time is another. Else they are laid over each fact,
-    or put in the place of the old ones, or are another value in `that`, the fact touched last.
-    Without a fact the new words are one. Dates behind times (`with_dates`) are left out.
+    Of several facts that they may change `that` is meant, the one touched last; where they change
+    none, they may be another value in it. Without a fact the new words are one. Dates behind
+    times (`with_dates`) are left out.
     """
-    bare = [(fact, undated(fact.text)) for fact in facts]
-    there = [one for one in bare if not old or _span(one[1], old)]
-    moved = [(fact, _moved(text, new, is_meant=(fact, text) in there)) for fact, text in bare]
-    if len(moved := [one for one in moved if one[1]]) == 1:
-        return moved[0]
-    made = [(fact, _laid_over(text, new) or _put(text, said, old, new)) for fact, text in there]
+    there = [fact for fact in facts if not old or _span(undated(fact.text), old)]
+    made = [(fact, _mended(undated(fact.text), said, old, new)) for fact in facts]
     certain = [one for one in made if one[1]]
     certain = [one for one in certain if one[0] == that] or certain
     if len(certain) == 1:
         return certain[0]
     if there and (old or certain):
-        return there[0][0] if len(there) == 1 else None, ""
+        return there[0] if len(there) == 1 else None, ""
     text = _other_value(undated(that.text), new) if that and there else ""
     return (that, text) if text else (None, new)
 
 
 def _other_value(text: str, new: str) -> str:
-    """Return a fact with its one time, number or name replaced: "No, it's the 5th"."""
-    if len(WORD.findall(new)) > SHORT:
-        return ""
-    if moved := _moved(text, new, is_meant=True):
-        return moved
+    """Return a fact with its one number or name replaced: "No, it's the 5th"."""
     for values in (re.compile(r"\d[\w:.,/-]*\w|\d").findall, _names):
         mine, theirs = values(text), values(new)
-        if len(mine) == len(theirs) == 1:
+        if len(mine) == len(theirs) == 1 and len(WORD.findall(new)) <= SHORT:
             return text.replace(mine[0], theirs[0], 1)
     return ""
-
-
-def _moved(text: str, new: str, *, is_meant: bool) -> str:
-    """Return a fact at the time of new words that say nothing else of it; "on" stays.
-
-    `is_meant`: it is known to be the one, so that the new words need not say more than a time.
-    """
-    mine, theirs = _times(text), _times(new)
-    if len(mine) != 1 or len(theirs) != 1:
-        return ""
-    told = [one for one in content(new.replace(theirs[0].text, " ")) if one.folded not in SOFT]
-    if not (told or is_meant) or not all(is_among(one, content(text)) for one in told):
-        return ""
-    (_, lead), (right, own) = _parted(mine[0]), _parted(theirs[0])
-    lead = own or ("" if right.startswith(lead) else lead)
-    return text.replace(mine[0].text, lead + right, 1)
-
-
-def _parted(told: Span) -> tuple[str, str]:
-    """Return a time, and a word before it that may stay: "on", "since"."""
-    lead, space, rest = told.text.partition(" ")
-    same = any(it.start == told.start or it.end == told.end for it in _times(rest))
-    return (rest, lead + space) if same else (told.text, "")
-
-
-def _times(text: str) -> tuple[Span, ...]:
-    return spans(text, "", datetime(2026, 1, 1))
 
 
 def _names(text: str) -> list[str]:
     """Return the names in a text; none where its first word may be another one."""
     first = WORD.match(text)
     return [*names_in(text)] if first and not content(first.group()) else []
+
+
+def _mended(text: str, said: str, old: str, new: str) -> str:
+    """Return a fact with the one run of its words replaced that new words say otherwise.
+
+    That is its time, where they say another and nothing else of it; else what stands behind words
+    that both say; else the old words.
+    """
+    mine, theirs, wrong = _times(text), _times(new), _span(text, old)
+    if len(mine) == len(theirs) == 1:
+        told = [one for one in content(new.replace(theirs[0].text, " ")) if one.folded not in SOFT]
+        is_meant = told or wrong or not old
+        if is_meant and all(is_among(one, content(text)) for one in told):
+            right, bare = theirs[0].text, _bare(mine[0])
+            return text.replace(bare if right == _bare(theirs[0]) else mine[0].text, right, 1)
+    if old and not wrong:
+        return ""
+    return _laid_over(text, new) or _put(text, said, wrong, old, new)
+
+
+def _times(text: str) -> tuple[Span, ...]:
+    return spans(text, "", datetime(2026, 1, 1))
+
+
+def _bare(told: Span) -> str:
+    """Return a time without the word before it that may stay: "on", "since"."""
+    lead, _, rest = told.text.partition(" ")
+    read = spans(rest, "", datetime(2026, 1, 1), led=True)
+    same = any(it.start == told.start or it.end == told.end for it in read)
+    return rest if same and lead.isalpha() else told.text
 
 
 def _laid_over(text: str, new: str) -> str:
@@ -471,9 +466,8 @@ def _laid_over(text: str, new: str) -> str:
     return _replaced(text, wrong, new, right) if fits and (counts or leads) else ""
 
 
-def _put(text: str, said: str, old: str, new: str) -> str:
+def _put(text: str, said: str, wrong: Words, old: str, new: str) -> str:
     """Return a fact with the new words in the place of the old; empty where that is not certain."""
-    wrong = _span(text, old)
     if not wrong or _is_anothers(text, said, old, new):
         return ""
     if counts := is_count(old):  # "4 cats", for what is counted may be another
@@ -504,12 +498,8 @@ def _span(text: str, old: str) -> Words:
     wanted = [*dropwhile(not_, each)]  # a preposition in front, which the fact may lack
     words, many = [content(one.group()) for one in ours], len(wanted)
     starts = range(len(words) - many + 1) if many else ()
-    found = [at for at in starts if all(map(_same, words[at : at + many], wanted))]
+    found = [at for at in starts if all(map(mutual, words[at : at + many], wanted))]
     return ours[found[0] : found[0] + many] if len(found) == 1 else []
-
-
-def _same(ones: tuple[Word, ...], others: tuple[Word, ...]) -> bool:
-    return len(ones) == len(others) and all(map(Word.same, ones, others))
 
 
 def _replaced(text: str, wrong: Words, new: str, right: Words) -> str:
