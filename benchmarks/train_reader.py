@@ -125,6 +125,8 @@ class Task:
     heads: dict[str, list[str]]
     tags: int
     rows: list[Row]
+    rereads: bool = False
+    """Whether its tags need a recurrent layer of their own: a stretch is more than its words."""
 
 
 def lines(pattern: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -298,7 +300,7 @@ def facts() -> Task:
         for row in rows:
             if (right := row.labels.get(head, [])) and len(row.labels) == 1:
                 row.weight *= (sum(counts) / len(counts) / counts[right[0]]) ** BALANCE
-    return Task(FACTS, len(FACTS["fact"]), rows)
+    return Task(FACTS, len(FACTS["fact"]), rows, rereads=True)
 
 
 def sayings() -> Iterator[Row]:
@@ -312,9 +314,11 @@ def sayings() -> Iterator[Row]:
         yield Row(line["text"], stem, {"fact": right, "alone": [int(line["alone"])]}, marks, OWN)
     for stem, line in lines("facts_*.jsonl"):
         labels = {"fact": fact[line["category"]]}
+        marks = []
         if line["category"] != "SKIP":
             labels["manner"] = manner["plain"]
-        yield Row(line["text"], stem, labels, None)
+            marks = [(0, len(line["text"].rstrip(".! ")), labels["fact"][0] + 1)]
+        yield Row(line["text"], stem, labels, marks)
         if line["category"] in ("CORE", "PREFERENCE"):  # short and plain: "I live in Leeds"
             yield Row(line["text"].rstrip(".!"), stem, {"alone": alone["alone"]}, None, WEAK)
     for stem, line in (*lines("alone_t*.jsonl"), *lines("alone_[a-z].jsonl")):
@@ -359,7 +363,10 @@ class Part(nn.Module):
         self.att = nn.Linear(3 * HIDDEN, 1)
         self.out = nn.Linear(6 * HIDDEN, sum(map(len, task.heads.values())))
         self.t1 = nn.Linear(3 * HIDDEN + self.main, HIDDEN)
-        self.tag = nn.Linear(HIDDEN, task.tags)
+        self.gru = None
+        if task.rereads:
+            self.gru = nn.GRU(HIDDEN, HIDDEN // 2, batch_first=True, bidirectional=True)
+        self.tag = nn.Linear(HIDDEN * (1 + task.rereads), task.tags)
         self.some = nn.Dropout(0.4)
 
     def forward(self, state: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
@@ -369,7 +376,20 @@ class Part(nn.Module):
         scores = self.out(self.some(torch.cat([most, (weight[..., None] * state).sum(1)], -1)))
         beside = scores[:, : self.main].softmax(-1).detach()[:, None]
         beside = beside.expand(-1, state.shape[1], -1)
-        return scores, self.tag(functional.relu(self.t1(torch.cat([self.some(state), beside], -1))))
+        hidden = functional.relu(self.t1(torch.cat([self.some(state), beside], -1)))
+        if self.gru is not None:
+            hidden = self.some(both_ways(self.gru, hidden, self.some(hidden), there))
+        return scores, self.tag(hidden)
+
+
+def both_ways(gru: nn.Module, state: Tensor, shown: Tensor, there: Tensor) -> Tensor:
+    """Return the states of words with what a recurrent layer makes of them as they are shown."""
+    ends = (there * torch.arange(1, there.shape[1] + 1)).max(1).values.clamp(min=1).long()
+    packed = nn.utils.rnn.pack_padded_sequence(shown, ends, batch_first=True, enforce_sorted=False)
+    read, _ = nn.utils.rnn.pad_packed_sequence(
+        gru(packed)[0], batch_first=True, total_length=there.shape[1]
+    )
+    return torch.cat([state, read], -1)
 
 
 class Net(nn.Module):
@@ -391,14 +411,8 @@ class Net(nn.Module):
         size, length, _ = seen.shape
         spelling = self.emb(spelt.view(size * length, -1)).view(size, length, -1)
         state = functional.relu(self.proj(self.few(seen)) + spelling) * there[..., None]
-        ends = (there * torch.arange(1, length + 1)).max(1).values.clamp(min=1).long()
-        packed = nn.utils.rnn.pack_padded_sequence(
-            self.some(state), ends, batch_first=True, enforce_sorted=False
-        )
-        read, _ = nn.utils.rnn.pad_packed_sequence(
-            self.gru(packed)[0], batch_first=True, total_length=length
-        )
-        found: tuple[Tensor, Tensor] = self.parts[name](torch.cat([state, read], -1), there)
+        state = both_ways(self.gru, state, self.some(state), there)
+        found: tuple[Tensor, Tensor] = self.parts[name](state, there)
         return found
 
 
@@ -441,15 +455,19 @@ def loss_of(net: Net, name: str, task: Task, rows: Sequence[Row]) -> Tensor:
 def train(tasks: dict[str, Task], seed: int, start: dict[str, Tensor]) -> Net:
     """Return a network trained on the rows of all tasks.
 
-    From a `start` the words are read as they were, and only what is made of them is learnt.
+    From a `start` the words are read as they were, and only what is made of them is learnt: with
+    `_tags` alone how they are marked.
     """
     torch.manual_seed(seed)
     shuffle = random.Random(seed).shuffle
     net = Net(tasks)
     if start:
-        net.load_state_dict({key: start[key] for key in net.state_dict()})
+        new = net.state_dict()
+        fits = {key for key in new if key in start and start[key].shape == new[key].shape}
+        net.load_state_dict({key: start[key] if key in fits else new[key] for key in new})
+        learnt = (".t1.", ".gru.", ".tag.") if _tags else ("parts.",)
         for name, values in net.named_parameters():
-            values.requires_grad = name.startswith("parts.")
+            values.requires_grad = name.startswith("parts.") and any(it in name for it in learnt)
     mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(SLOW))
     steps = EPOCHS * sum(len(task.rows) // BATCH + 2 for task in tasks.values())
     steer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
@@ -472,6 +490,8 @@ def train(tasks: dict[str, Task], seed: int, start: dict[str, Tensor]) -> Net:
 
 _learnt: dict[str, Task] = {}
 """What is learnt: the processes that learn have it from the one that read it."""
+_tags: list[bool] = []
+"""Not empty: only how words are marked is learnt."""
 _new: list[str] = []
 """Writers whose lines are learnt beside twice as many of all."""
 
@@ -548,13 +568,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=WEIGHTS, help="file of the weights")
     parser.add_argument("--only", default="", help="tasks to learn anew: asks,secrets,facts")
     parser.add_argument("--new", default="", help="with --only: these files, and a sample of all")
+    parser.add_argument("--tags", action="store_true", help="with --only: only marks of words")
     given = parser.parse_args()
     torch.set_num_threads(1)
     _new.extend(filter(None, given.new.split(",")))
+    _tags.extend([True] * given.tags)
     tasks = _learnt
     for name in given.only.split(",") if given.only else TASKS:
         task = TASKS[name]()
         rows = [row for row in task.rows if row.writer not in given.held_out.split(",")]
+        rows = [row for row in rows if row.spans is not None or not _tags]
         if _new:
             new = [row for row in rows if row.writer in _new]
             rows = new + random.Random(5).sample(rows, min(len(rows), 2 * len(new)))

@@ -36,7 +36,7 @@ from vaultmind.language.network import Reading, network
 from vaultmind.language.reader import Intent, intent_of
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import SOFT, content, fold
-from vaultmind.memory.contradictions import contradicts, denies
+from vaultmind.memory.contradictions import contradicts, denies, score
 from vaultmind.memory.match import find, same_fact
 from vaultmind.redact import MARK, mask, private_spans
 from vaultmind.session.recall import key_of
@@ -210,7 +210,7 @@ Found = tuple[Candidate, Utterance]
 MAX_FACTS = 8
 ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
-MAYBE, KEEPS = 0.3, 0.6
+MAYBE, KEEPS = 0.3, 0.5
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
 stretch of such words from which it is kept."""
 ASKS = 0.9
@@ -231,15 +231,12 @@ PLAYED = 8
 _WRITES = re.compile(
     r"\b(?:write|draft|compose|rewrite|napisz|zredaguj|ułóż|напиши|составь|сочини)", re.IGNORECASE
 )
-"""What is to be written is play, and nothing after it."""
-_TURNS = re.compile(
-    r"\W*(?:(?:yes|oh|ah|ok|tak|oj|да|ой)\W+){0,2}"
-    r"(?:actually|no|nope|wait|correction|sorry|nie|jednak|czekaj|poprawka|нет|хотя|стоп|вообще)\b",
-    re.IGNORECASE,
-)
-"""How a message begins that may take back the one before it in other words."""
-BACK = 3
-"""Messages of the user after a fact in which it may be taken back."""
+"""What is to be written is play, with the rest of its message, and nothing after it."""
+UNDONE = -0.5
+"""Score of a contradiction from which a later sentence of the same talk takes a fact back: less
+than between facts, as it follows."""
+REACH = 40
+"""Sentences of the user after a fact that may take it back."""
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
 ASKED = 5.0
 """What a fact weighs that the person asked to have kept, or put right."""
@@ -262,7 +259,7 @@ def extract(
     told = [manner(read[one.text], one.text) for one in said]
     earnest = list(_earnest(said, told, dropped))
     found = list(_found(earnest, read, dropped))
-    kept = list(_still_so(found, said, told, dropped))
+    kept = list(_still_so(found, said, dropped))
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
     return Extraction(merged.facts, (*dropped, *merged.dropped))
 
@@ -281,8 +278,8 @@ def _earnest(
     """Yield what is said in earnest; the rest is told among what was dropped."""
     playing = -1
     for one, manner in zip(said, told, strict=True):
-        if manner == "play" and not _WRITES.search(one.text):
-            playing = one.at + PLAYED
+        if manner == "play":
+            playing = max(playing, one.at + (0 if _WRITES.search(one.text) else PLAYED))
         reason = REASON_OF.get(manner if one.at > playing else "play")
         if one.fault:
             continue
@@ -293,32 +290,19 @@ def _earnest(
 
 
 def _still_so(
-    found: list[Found], said: list[Utterance], told: list[str], dropped: list[Dropped]
+    found: Iterable[Found], said: list[Utterance], dropped: list[Dropped]
 ) -> Iterator[Candidate]:
-    """Yield the facts that nothing said soon after them seems to take back.
+    """Yield the facts that nothing said after them seems to take back.
 
     In doubt a fact is not kept: what came in its place is a fact of its own, or is told again.
     """
-    turns = {at: number for number, at in enumerate(sorted({one.at for one in said}))}
-    places = [next(at for at, one in enumerate(said) if one is it) for _, it in found]
-    for (fact, one), place in zip(found, places, strict=True):
-        for at in range(place + 1, len(said)):
-            text, near = said[at].text, turns[said[at].at] - turns[one.at]
-            if near > BACK or told[at] not in ("back", "broken", "joke"):
-                continue
-            last = not any(place < other < at for other in places)
-            short = len(words_of(text)) <= BACK
-            points = last and near <= 1 and (short or _TURNS.match(text))
-            if points or _shares_words(fact.text, text):
-                dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
-                break
+    for fact, one in found:
+        place = next(at for at, other in enumerate(said) if other is one)
+        later = (other.text for other in said[place + 1 :][:REACH])
+        if any(score(fact.text, text) >= UNDONE for text in later):
+            dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
         else:
             yield fact
-
-
-def _shares_words(one: str, other: str) -> bool:
-    mine = [word for word in words_of(one) if word.folded not in SOFT]
-    return any(word.same(theirs) for word in mine for theirs in words_of(other))
 
 
 def _asked(one: Utterance) -> str:

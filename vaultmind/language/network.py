@@ -66,8 +66,7 @@ class Network:
         for at in self.members:
             state = seen @ at["proj.weight"].T + at["proj.bias"]
             state = np.maximum(state + at["emb.weight"][spelt].sum(axis=1), 0)
-            onward, back = (_recurrent(at, state, sizes, way) for way in ("", "_reverse"))
-            states.append(np.concatenate([state, onward, back], axis=1))
+            states.append(_both_ways(at, "gru", state, sizes))
         ends = np.cumsum(sizes)[:-1]
         return [list(own) for own in zip(*(np.split(one, ends) for one in states), strict=True)]
 
@@ -99,31 +98,35 @@ def _said(
     scores = layer("out", np.concatenate([state.max(axis=0), (weight @ state)[0]]))
     heads = [_soft(part[None])[0] for part in np.split(scores, np.cumsum(sizes)[:-1])]
     beside = np.repeat(heads[0][None], len(state), axis=0)
-    hidden = layer("t1", np.concatenate([state, beside], axis=1))
-    return heads, _soft(layer("tag", np.maximum(hidden, 0)))
+    hidden = np.maximum(layer("t1", np.concatenate([state, beside], axis=1)), 0)
+    if (own := f"parts.{task}.gru") and f"{own}.weight_hh_l0" in at:
+        hidden = _both_ways(at, own, hidden, [len(hidden)])
+    return heads, _soft(layer("tag", hidden))
 
 
-def _recurrent(at: dict[str, Any], seen: Matrix, sizes: list[int], way: str) -> Matrix:
-    """Return the states of a gated recurrent unit, word after word, or from the last one.
+def _both_ways(at: dict[str, Any], name: str, seen: Matrix, sizes: list[int]) -> Matrix:
+    """Return rows with the states of a gated recurrent unit, word after word and from the last one.
 
     The rows of `seen` are the words of texts of these sizes, which are gone through together.
     """
-    given = seen @ at[f"gru.weight_ih_l0{way}"].T + at[f"gru.bias_ih_l0{way}"]
-    weights, bias = at[f"gru.weight_hh_l0{way}"].T, at[f"gru.bias_hh_l0{way}"]
-    size = weights.shape[0]
-    long = np.array(sizes)
+    long, found, places = np.array(sizes), [seen], range(max(sizes))
     starts = np.cumsum(long) - long
-    states = np.empty((len(seen), size), dtype=np.float32)
-    state = np.zeros((len(sizes), size), dtype=np.float32)
-    for place in range(max(sizes) - 1, -1, -1) if way else range(max(sizes)):
-        goes_on = long > place
-        rows = starts[goes_on] + place
-        own, last = given[rows], state[goes_on]
-        before = last @ weights + bias
-        gates = 1 / (1 + np.exp(-(own[:, : 2 * size] + before[:, : 2 * size])))
-        new = np.tanh(own[:, 2 * size :] + gates[:, :size] * before[:, 2 * size :])
-        state[goes_on] = states[rows] = (1 - gates[:, size:]) * new + gates[:, size:] * last
-    return states
+    for way, order in (("l0", places), ("l0_reverse", reversed(places))):
+        given = seen @ at[f"{name}.weight_ih_{way}"].T + at[f"{name}.bias_ih_{way}"]
+        weights, bias = at[f"{name}.weight_hh_{way}"].T, at[f"{name}.bias_hh_{way}"]
+        size = weights.shape[0]
+        states = np.empty((len(seen), size), dtype=np.float32)
+        state = np.zeros((len(sizes), size), dtype=np.float32)
+        for place in order:
+            goes_on = long > place
+            rows = starts[goes_on] + place
+            own, last = given[rows], state[goes_on]
+            before = last @ weights + bias
+            gates = 1 / (1 + np.exp(-(own[:, : 2 * size] + before[:, : 2 * size])))
+            new = np.tanh(own[:, 2 * size :] + gates[:, :size] * before[:, 2 * size :])
+            state[goes_on] = states[rows] = (1 - gates[:, size:]) * new + gates[:, size:] * last
+        found.append(states)
+    return np.concatenate(found, axis=1)
 
 
 def stored(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from vaultmind.language.names import agent_meant
 from vaultmind.language.network import Reading, network
-from vaultmind.language.text import fold_word, readable, sentences
+from vaultmind.language.text import readable, sentences
 from vaultmind.language.words import NEGATIONS, fold
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Reader:
         """Return what a message asks that begins with a phrase of the person's own."""
         for _, line in self._lines():
             phrase = _phrase(line)
-            if phrase and fold_word(text.strip()).startswith(fold_word(phrase[1])):
+            if phrase and fold(text.strip()).startswith(fold(phrase[1])):
                 start = len(text) - len(text.lstrip()) + len(phrase[1])
                 begin, end = trimmed(text, start, len(text))
                 payload = text[begin:end]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
 
 from vaultmind.redact import private_spans
 from vaultmind.vault.oneline import one_line
@@ -16,9 +14,6 @@ MARK = "…"
 """Stands where a sentence was cut, before or after what is left of it."""
 MOST_SENTENCES, MOST_CHARACTERS, MOST_OF_A_LINE = 120, 600, 20_000
 """Sentences read of a message, half of them its last; characters of one; characters of a line."""
-_LETTERS = {"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "œ": "oe", "æ": "ae", "ı": "i"} | {
-    "’": "'", "ʼ": "'", "‘": "'", "`": "'", "–": "-", "—": "-", "−": "-", "\u00a0": " ", "…": "."
-}  # fmt: skip
 _RECALLED = re.compile(r"<<recalled (?P<mark>\w+)[^\n]*>>.*?(?:<<end (?P=mark)>>|\Z)", re.DOTALL)
 _FOREIGN = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(?P<tag>[a-zA-Z][\w-]*)\b[^<>\n]*>.*?</(?P=tag)>"
@@ -53,19 +48,6 @@ class Sentence:
 
     start: int
     end: int
-
-
-@lru_cache(maxsize=4096)
-def _fold_letter(letter: str) -> str:
-    lower = letter.lower()
-    apart = unicodedata.normalize("NFD", _LETTERS.get(lower, lower))
-    kept = "".join(one for one in apart if not unicodedata.combining(one))
-    return _LETTERS.get(kept, kept)
-
-
-def fold_word(text: str) -> str:
-    """Return a text without case and diacritics."""
-    return "".join(map(_fold_letter, text))
 
 
 def readable(text: str) -> str:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from vaultmind.language.encoder import sentence_encoder, words_of
 from vaultmind.language.names import alike, mutual
 from vaultmind.language.network import network, stored
-from vaultmind.language.text import fold_word
 from vaultmind.language.words import NEGATIONS, Word, content, fold
 from vaultmind.memory.brain import PROVENANCE
 from vaultmind.tables import table
@@ -55,7 +54,7 @@ def is_count(word: str) -> bool:
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    text = fold_word(_SAID[name].replace("{now}", _SAID["now"]))
+    text = fold(_SAID[name].replace("{now}", _SAID["now"]))
     return re.compile(rf"\b(?:{text})(?!\w)")
 
 
@@ -93,7 +92,7 @@ class _Reading:
 @lru_cache(maxsize=4096)
 def _read(text: str) -> _Reading:
     text = " ".join(text.split())
-    said = fold_word(text)
+    said = fold(text)
     plain = said.replace("can't", "can not").replace("n't", " not")
     about = content(_LIKING.sub(" ", _CHANGED.sub(" ", _DENIED.sub(" ", plain))))
     left_out = NEGATIONS | _COUNTS.keys()
@@ -151,13 +150,13 @@ def _slots(text: str, folded: str) -> Iterator[tuple[str, tuple[Word, ...], tupl
     if match := _COPULA.search(folded) or re.search(r"\s[-–—=]\s|:\s", folded):
         sides = text[: match.start()], text[match.end() :]
         for about, value in (sides, sides[::-1]):
-            if _SLOT.search(fold_word(about)) and not _SLOT.search(fold_word(value)):
+            if _SLOT.search(fold(about)) and not _SLOT.search(fold(value)):
                 found.append(("slot", about, value))
     for name, about, value in found:
         is_named = value.strip()[:1].isupper() or name in ("slot", *_ANY_VALUE)
         words = tuple(one for one in content(value) if one.folded[0].isalnum())
         if is_named and words and not _JOINT.search(value):
-            yield name, content(_CHANGED.sub(" ", fold_word(about))), words
+            yield name, content(_CHANGED.sub(" ", fold(about))), words
 
 
 # --- what is likely ----------------------------------------------------------------------
@@ -167,7 +166,7 @@ def _slots(text: str, folded: str) -> Iterator[tuple[str, tuple[Word, ...], tupl
 # number, a denial, met in the other fact. Trained by `benchmarks/train_contradictions.py`.
 
 WEIGHTS = Path(__file__).with_name("contrast.npz")
-SURE = 1.8
+SURE = 1.6
 """Score from which a fact is contradicted: of what it finds in pairs by writers that the networks
 never saw, 98 in a hundred are right."""
 NEAR, LONGEST = 0.25, 100
