@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import multiprocessing
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ COMPATIBLE = ("claims_blind2", "claims_blind3", "dialogues_alone")
 """Facts of one person each."""
 LIFE = 700
 """Pairs of them in an epoch."""
-WRITERS = "abcdef"
+WRITERS = "abcdefg"
 BASIS, TOLD, WHOLE = 192, 19, 10
 """Sizes of what is seen: of a word's state, of what tells of a word and of a pair."""
 TURNED, CROSSED, APART_COUNTS = 0.5, 0.4, 0.7
@@ -196,6 +197,18 @@ def learn(rows: Sequence[Pair], examples: Examples, seed: int) -> dict[str, Tens
     return {name: each.detach() for name, each in at.items()}
 
 
+_learnt: list[tuple[list[Pair], Examples]] = []
+"""What is learnt from: the processes that learn have it from the one that read it."""
+
+
+def trained(seed: int) -> dict[str, Any]:
+    """Return the weights of a network that learnt from a start of its own."""
+    torch.set_num_threads(1)
+    rows, examples = _learnt[0]
+    net = {name: each.numpy() for name, each in learn(rows, examples, seed).items()}
+    return {**net, "word.weight": net["word.weight"] @ examples.basis.T}
+
+
 def main() -> None:
     """Train the networks, and write them for the package."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -208,10 +221,9 @@ def main() -> None:
     examples = Examples(
         [*dict.fromkeys([*said, *(text for pair in lives(*COMPATIBLE) for text in pair)])]
     )
-    nets = []
-    for seed in range(MEMBERS):
-        net = {name: each.numpy() for name, each in learn(rows, examples, seed).items()}
-        nets.append({**net, "word.weight": net["word.weight"] @ examples.basis.T})
+    _learnt.append((rows, examples))
+    with multiprocessing.get_context("fork").Pool() as pool:
+        nets = pool.map(trained, range(MEMBERS))
     digest = hashlib.sha256("\n".join(sorted(f"{row.old} {row.new}" for row in rows)).encode())
     about = {"version": 1, "members": MEMBERS, "rows": len(rows), "data": digest.hexdigest()[:16]}
     write(nets, {**about, "reader": words_digest()}, given.out)

@@ -232,9 +232,9 @@ _WRITES = re.compile(
     r"\b(?:write|draft|compose|rewrite|napisz|zredaguj|ułóż|напиши|составь|сочини)", re.IGNORECASE
 )
 """What is to be written is play, with the rest of its message, and nothing after it."""
-UNDONE = -0.5
+UNDONE = -1.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
-than between facts, as it follows."""
+than between two facts, for in doubt none is kept."""
 REACH = 40
 """Sentences of the user after a fact that may take it back."""
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
@@ -298,8 +298,7 @@ def _still_so(
     """
     for fact, one in found:
         place = next(at for at, other in enumerate(said) if other is one)
-        later = (other.text for other in said[place + 1 :][:REACH])
-        if any(score(fact.text, text) >= UNDONE for text in later):
+        if any(score(fact.text, it.text) >= UNDONE for it in said[place + 1 :][:REACH]):
             dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
         else:
             yield fact
