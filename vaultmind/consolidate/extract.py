@@ -210,7 +210,7 @@ Found = tuple[Candidate, Utterance]
 MAX_FACTS = 8
 ODD = ("told", "supposed", "joke", "play")
 """How something is said that is not in earnest: as somebody else's words, an idea, ..."""
-MAYBE, KEEPS = 0.3, 0.5
+MAYBE, KEEPS = 0.3, 0.65
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
 stretch of such words from which it is kept."""
 ASKS = 0.9
@@ -231,10 +231,10 @@ PLAYED = 8
 _WRITES = re.compile(
     r"\b(?:write|draft|compose|rewrite|napisz|zredaguj|ułóż|напиши|составь|сочини)", re.IGNORECASE
 )
-"""What is to be written is play, with the rest of its message, and nothing after it."""
-UNDONE = -1.0
+"""What is to be written is play, and nothing after it."""
+UNDONE = (-0.5, -2.0)
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
-than between two facts, for in doubt none is kept."""
+than between two facts, and far less where it speaks of the same thing."""
 REACH = 40
 """Sentences of the user after a fact that may take it back."""
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
@@ -278,8 +278,8 @@ def _earnest(
     """Yield what is said in earnest; the rest is told among what was dropped."""
     playing = -1
     for one, manner in zip(said, told, strict=True):
-        if manner == "play":
-            playing = max(playing, one.at + (0 if _WRITES.search(one.text) else PLAYED))
+        if manner == "play" and not _WRITES.search(one.text):
+            playing = one.at + PLAYED
         reason = REASON_OF.get(manner if one.at > playing else "play")
         if one.fault:
             continue
@@ -298,10 +298,16 @@ def _still_so(
     """
     for fact, one in found:
         place = next(at for at, other in enumerate(said) if other is one)
-        if any(score(fact.text, it.text) >= UNDONE for it in said[place + 1 :][:REACH]):
+        later = [other.text for other in said[place + 1 :][:REACH]]
+        if any(score(fact.text, it) >= UNDONE[_shares_words(fact.text, it)] for it in later):
             dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
         else:
             yield fact
+
+
+def _shares_words(one: str, other: str) -> bool:
+    mine = [word for word in words_of(one) if word.folded not in SOFT]
+    return any(word.same(theirs) for word in mine for theirs in words_of(other))
 
 
 def _asked(one: Utterance) -> str:
@@ -338,7 +344,8 @@ def stretches(reading: Reading, text: str) -> list[tuple[str, Category, float]]:
     for begin, end in edges.reshape(-1, 2).tolist():
         words, sort = reading.words[begin:end], reading.tags[begin:end, 1:].sum(axis=0).argmax()
         piece = statement(text[words[0].start : words[-1].end])
-        if len(piece.split()) >= FEWEST and GAP not in piece:
+        for_another = text[: words[0].start].rstrip().endswith(":")  # "For the test user: I ..."
+        if len(piece.split()) >= FEWEST and GAP not in piece and not for_another:
             found.append((piece, list(WEIGHT)[int(sort)], float(likely[begin:end].mean())))
     return found
 
