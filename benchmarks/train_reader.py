@@ -4,6 +4,7 @@
     python benchmarks/train_reader.py --held-out asked_d,sayings_b --out /tmp/weights.npz
     python benchmarks/train_reader.py --only secrets     # anew over words as they are read already
     python benchmarks/train_reader.py --only secrets --new cred_r,cred_s,cred_t    # in minutes
+    python benchmarks/train_reader.py --only facts --tags    # only which words tell a fact
 
 Each writer's lines are a file; held out, a writer's lines are measured by a network that learnt
 from the others. The blind sets are only measured, by `benchmarks/reader.py`. Needs torch, which

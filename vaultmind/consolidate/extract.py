@@ -1,9 +1,9 @@
 """What a conversation says, and the facts in it that are worth keeping, without a model.
 
 A conversation is taken apart into the sentences of its speakers. Pastes, quotations, code and
-private passages are not their writer's own words. A trained network says what sort of fact a piece
-of a sentence is, if any, whether it can be understood by itself, and whether it is said in earnest.
-What is worth keeping but cannot stand alone is left to a better reader.
+private passages are not their writer's own words. A trained network marks the words of a sentence
+that tell a fact and can be understood by themselves, and says whether they are meant in earnest.
+What a later sentence seems to take back is not kept; what is unclear is left to a better reader.
 
 What is found, by whomever, is held against the memory as it is: nothing, an addition, an update.
 Each fact is told once and with its date. Known facts are left alone, whichever way they were said;
@@ -215,8 +215,8 @@ MAYBE, KEEPS = 0.3, 0.65
 stretch of such words from which it is kept."""
 ASKS = 0.9
 """Likelihood of a wish to have something kept from which it is kept as said."""
-SURE, BACK_FROM, BROKEN = 0.5, 0.35, 0.5
-"""Likelihood from which a sentence is in earnest, takes something back, or breaks off itself."""
+SURE, BROKEN = 0.5, 0.5
+"""Likelihood from which a sentence is in earnest, and from which it corrects itself."""
 REASON_OF: dict[str, Reason] = {
     "told": "quoted",
     "supposed": "hypothetical",
@@ -232,9 +232,9 @@ _WRITES = re.compile(
     r"\b(?:write|draft|compose|rewrite|napisz|zredaguj|ułóż|напиши|составь|сочини)", re.IGNORECASE
 )
 """What is to be written is play, and nothing after it."""
-UNDONE = (-0.5, -2.0)
+UNDONE, SAME_UNDONE = -0.5, -2.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
-than between two facts, and far less where it speaks of the same thing."""
+than between two facts; and from which it does where it speaks of the same thing."""
 REACH = 40
 """Sentences of the user after a fact that may take it back."""
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
@@ -256,8 +256,7 @@ def extract(
         if one.fault and any(map(str.isalnum, one.text))
     ]
     read = readings(text for one in said for text in (one.text, _asked(one)))
-    told = [manner(read[one.text], one.text) for one in said]
-    earnest = list(_earnest(said, told, dropped))
+    earnest = list(_earnest(said, read, dropped))
     found = list(_found(earnest, read, dropped))
     kept = list(_still_so(found, said, dropped))
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
@@ -273,14 +272,15 @@ def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
 
 
 def _earnest(
-    said: Sequence[Utterance], told: Sequence[str], dropped: list[Dropped]
+    said: Sequence[Utterance], read: Readings, dropped: list[Dropped]
 ) -> Iterator[Utterance]:
     """Yield what is said in earnest; the rest is told among what was dropped."""
     playing = -1
-    for one, manner in zip(said, told, strict=True):
-        if manner == "play" and not _WRITES.search(one.text):
+    for one in said:
+        how = manner(read[one.text], one.text)
+        if how == "play" and not _WRITES.search(one.text):
             playing = one.at + PLAYED
-        reason = REASON_OF.get(manner if one.at > playing else "play")
+        reason = REASON_OF.get(how if one.at > playing else "play")
         if one.fault:
             continue
         if reason and not _asked(one):
@@ -298,16 +298,18 @@ def _still_so(
     """
     for fact, one in found:
         place = next(at for at, other in enumerate(said) if other is one)
-        later = [other.text for other in said[place + 1 :][:REACH]]
-        if any(score(fact.text, it) >= UNDONE[_shares_words(fact.text, it)] for it in later):
+        later = (other.text for other in said[place + 1 :][:REACH])
+        if any(_takes_back(text, fact.text) for text in later):
             dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
         else:
             yield fact
 
 
-def _shares_words(one: str, other: str) -> bool:
-    mine = [word for word in words_of(one) if word.folded not in SOFT]
-    return any(word.same(theirs) for word in mine for theirs in words_of(other))
+def _takes_back(text: str, fact: str) -> bool:
+    """Tell whether a sentence seems to take back a fact that was told before it."""
+    about = [word for word in words_of(fact) if word.folded not in SOFT]
+    same = any(word.same(other) for word in about for other in words_of(text))
+    return score(fact, text) >= (SAME_UNDONE if same else UNDONE)
 
 
 def _asked(one: Utterance) -> str:
@@ -335,8 +337,8 @@ def _found(said: Iterable[Utterance], read: Readings, dropped: list[Dropped]) ->
 
 
 def stretches(reading: Reading, text: str) -> list[tuple[str, Category, float]]:
-    """Return what of a sentence is a fact that can be understood by itself, as its words are
-    marked: each with its sort, and how likely it is one.
+    """Return the parts of a sentence whose words are marked as a fact that can be understood by
+    itself: each with its sort, and how likely it is one.
     """
     likely = 1 - reading.tags[:, 0]
     edges = np.flatnonzero(np.diff(likely >= MAYBE, prepend=False, append=False))
@@ -373,9 +375,7 @@ def manner(reading: Reading, text: str) -> str:
     told = reading.heads["manner"]
     if told["plain"] + told["back"] < SURE:
         return max(ODD, key=lambda name: told[name])
-    if told["back"] < BACK_FROM:
-        return "plain"
-    return "broken" if told["back"] >= BROKEN and values(text) > 1 else "back"
+    return "broken" if told["back"] >= BROKEN and values(text) > 1 else "plain"
 
 
 # --- merging with what is known ----------------------------------------------------------

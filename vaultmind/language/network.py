@@ -99,7 +99,8 @@ def _said(
     heads = [_soft(part[None])[0] for part in np.split(scores, np.cumsum(sizes)[:-1])]
     beside = np.repeat(heads[0][None], len(state), axis=0)
     hidden = np.maximum(layer("t1", np.concatenate([state, beside], axis=1)), 0)
-    if (own := f"parts.{task}.gru") and f"{own}.weight_hh_l0" in at:
+    own = f"parts.{task}.gru"
+    if f"{own}.weight_hh_l0" in at:
         hidden = _both_ways(at, own, hidden, [len(hidden)])
     return heads, _soft(layer("tag", hidden))
 

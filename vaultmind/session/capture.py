@@ -157,8 +157,8 @@ class Capture(Worker):
         conversation = hosts if hosts and running else f"{PIPE}{pipe}"
         return replace(caller, conversation=conversation, project=project)
 
-    def let_go(self, caller: Caller) -> bool:
-        """Tell whether a caller's host has something of its conversation before it no more."""
+    def is_compacted(self, caller: Caller) -> bool:
+        """Tell whether a caller's host no longer has all of their conversation before it."""
         talk = self._talks.get((caller.agent, caller.conversation))
         return bool(talk and talk.compacted)
 

@@ -84,8 +84,8 @@ def memory_search(
         max_tokens=max_tokens or defaults.max_tokens,
         offset=offset,
     )
-    if (own := own_session(app, call.caller)) and not app.capture.let_go(call.caller):
-        # what it says is in view
+    if (own := own_session(app, call.caller)) and not app.capture.is_compacted(call.caller):
+        # all that it says is in view
         asked = replace(asked, running=app.paths.session(call.caller.agent, own))
     found = index.search(asked, call.caller)
     if offset and not found.hits and found.answer == "nothing_found":
