@@ -38,7 +38,6 @@ import extraction
 import ordinary_requests
 import reader
 import replay
-import task_intents
 import when
 from example import DATA, EXAMPLE, NOTE_QUESTIONS, QUESTIONS, ROOT, read, read_word_sets
 from history import run as git
@@ -48,6 +47,7 @@ from summary_talks import LENGTHS, WORDS, make_talk, summarised
 from vault_history import write_history
 
 from vaultmind.language.secrets import mask_secrets
+from vaultmind.planner.task import understand
 
 FLOORS = ROOT / "benchmarks" / "floors.toml"
 ALLOWANCE = 0.01
@@ -310,10 +310,12 @@ def _replayed(name: str, repo: Path, words: Sequence[str]) -> Figures:
 
 def tasks(place: Place) -> Figures:
     """Understand the kind and the risk of a task."""
-    rows = task_intents.measured(read(task_intents.DEFAULT))
+    labels = read(DATA / "intents_train.jsonl")
+    found = [understand(label["task"], "bench") for label in labels]
+    each = list(zip(found, labels, strict=True))
     return {
-        "kind": task_intents.accuracy(rows),
-        "risk": task_intents.risks(rows)["accuracy"],
+        "kind": statistics.fmean(one.predicted == label["kind"] for one, label in each),
+        "risk": statistics.fmean(one.risk == label["risk"] for one, label in each),
     }
 
 

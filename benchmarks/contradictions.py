@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +21,6 @@ from vaultmind.language.network import network
 from vaultmind.memory.contradictions import contradicts
 
 DEFAULT = ROOT / "tests" / "data" / "contradictions.jsonl"
-FACTS, ROUNDS = 60, 50
 
 
 class Score(NamedTuple):
@@ -66,18 +64,6 @@ def words_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def milliseconds(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Return the mean and the worst time of one unseen fact against 60 known ones."""
-    facts = list(dict.fromkeys(row["old"] for row in rows))[:FACTS]
-    [contradicts("warm up", old) for old in facts]
-    took = []
-    for turn in range(ROUNDS):
-        new, start = f"{rows[turn % len(rows)]['new']} x{turn}", time.perf_counter()
-        [contradicts(new, old) for old in facts]
-        took.append((time.perf_counter() - start) * 1000)
-    return sum(took) / len(took), max(took)
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -89,8 +75,6 @@ def main() -> None:
     for lang in (*sorted({row["lang"] for row in rows}), "all"):
         one = score([row for row in rows if lang in (row["lang"], "all")])
         print(f"| {lang} | {one.expected} | {one.precision:.3f} | {one.recall:.3f} |")
-    mean, worst = milliseconds(rows)
-    print(f"\nOne new fact against {FACTS}: {mean:.2f} ms on average, {worst:.2f} ms at worst.")
     true = [contradicts(new, old) for old, new in lives("claims")]
     print(f"Of {len(true)} pairs of true facts of one person, {sum(true)} are taken for one.")
     for row in rows if given.show else ():

@@ -17,7 +17,6 @@ extraction is. The reader learns from all but rounds 10 to 13 and the traps.
 from __future__ import annotations
 
 import argparse
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +43,6 @@ class Result:
     leaks: tuple[str, ...]
     sorted_right: int
     """Facts found in the category that was meant."""
-    milliseconds: float
     extraction: Extraction
 
 
@@ -54,16 +52,10 @@ def load(part: str) -> list[dict[str, Any]]:
 
 
 def run(dialogue: dict[str, Any]) -> Result:
-    """Return what is extracted from a dialogue, judged."""
+    """Return what is extracted from a dialogue, and what of it is right and wrong."""
     messages = [Message(m["role"], m["text"], "", id=m["id"]) for m in dialogue["messages"]]
     brain = [Fact(text, "user", block=f"k{at}") for at, text in enumerate(dialogue["brain"])]
-    start = time.perf_counter()
     found = extract(messages, brain)
-    return judged(dialogue, found, (time.perf_counter() - start) * 1000)
-
-
-def judged(dialogue: dict[str, Any], found: Extraction, milliseconds: float) -> Result:
-    """Return what is right and wrong with what was found in a dialogue."""
     matched: set[int] = set()
     right, junk, sorted_right = [], [], 0
     for one in found.facts:
@@ -86,7 +78,6 @@ def judged(dialogue: dict[str, Any], found: Extraction, milliseconds: float) -> 
         tuple(missed),
         tuple(leaks),
         sorted_right,
-        milliseconds,
         found,
     )
 
@@ -116,9 +107,6 @@ def table(title: str, results: list[Result]) -> None:
             f"| {(gold - missed) / max(1, gold):.2f} | {junk / max(1, found):.2f} | {leaks} "
             f"| {sum(r.sorted_right for r in own) / max(1, right):.2f} |"
         )
-    spent = sum(one.milliseconds for one in results)
-    count = sum(len(one.dialogue["messages"]) for one in results)
-    print(f"\n{spent / max(1, count):.1f} ms a message.")
 
 
 def show(one: Result) -> None:

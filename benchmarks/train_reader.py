@@ -4,7 +4,6 @@
     python benchmarks/train_reader.py --held-out asked_d,sayings_b --out /tmp/weights.npz
     python benchmarks/train_reader.py --only secrets     # anew over words as they are read already
     python benchmarks/train_reader.py --only secrets --new cred_r,cred_s,cred_t    # in minutes
-    python benchmarks/train_reader.py --only facts --tags    # only which words tell a fact
 
 Each writer's lines are a file; held out, a writer's lines are measured by a network that learnt
 from the others. The blind sets are only measured, by `benchmarks/reader.py`. Needs torch, which
@@ -23,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -48,6 +47,7 @@ from vaultmind.language.network import WEIGHTS
 from vaultmind.language.text import plain_sentences
 from vaultmind.redact import mask
 
+_Net, _Some = TypeVar("_Net", bound=nn.Module), TypeVar("_Some")
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ["en", "pl", "ru", "de", "es", "fr"]
 ASKS = ["none", "remember", "forget", "forget_topic", "correct", "recall", "show"]
@@ -78,7 +78,6 @@ PLAIN = 4000
 FACTS = {
     "fact": ["CORE", "PREFERENCE", "DECISION", "PROJECT", "SKIP"],
     "alone": ["unclear", "alone"],
-    "manner": ["plain", "back", "told", "supposed", "joke", "play"],
 }
 NO_FACT = {"fact": [FACTS["fact"].index("SKIP")]}
 TAUGHT = ("taught", "tuned", "round7", "round8", "round9")
@@ -126,8 +125,6 @@ class Task:
     heads: dict[str, list[str]]
     tags: int
     rows: list[Row]
-    rereads: bool = False
-    """Whether its tags need a recurrent layer of their own: a stretch is more than its words."""
 
 
 def lines(pattern: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -294,19 +291,19 @@ def secrets() -> Task:
 
 
 def facts() -> Task:
-    """Return what is worth keeping, what can be understood by itself, and how a thing is said."""
+    """Return what is worth keeping, and what can be understood by itself."""
     rows = [*sayings(), *marked()]
     for head, labels in FACTS.items():  # what is rare counts for more
         counts = [sum(row.labels.get(head) == [at] for row in rows) for at in range(len(labels))]
         for row in rows:
             if (right := row.labels.get(head, [])) and len(row.labels) == 1:
                 row.weight *= (sum(counts) / len(counts) / counts[right[0]]) ** BALANCE
-    return Task(FACTS, len(FACTS["fact"]), rows, rereads=True)
+    return Task(FACTS, len(FACTS["fact"]), rows)
 
 
 def sayings() -> Iterator[Row]:
-    """Yield single sentences with what they are."""
-    fact, alone, manner = ({label: [at] for at, label in enumerate(x)} for x in FACTS.values())
+    """Yield single sentences with what they are; nothing in a joke or a role is to be kept."""
+    fact, alone = ({label: [at] for at, label in enumerate(x)} for x in FACTS.values())
     said = [(stem, one) for stem, talk in lines("talks_?.jsonl") for one in talk["labels"]]
     for stem, line in (*lines("sayings_[a-z].jsonl"), *lines("sayings_said_?.jsonl"), *said):
         kind, worth = line["kind"].upper(), [*range(len(FACTS["fact"]) - 1)]
@@ -317,7 +314,6 @@ def sayings() -> Iterator[Row]:
         labels = {"fact": fact[line["category"]]}
         marks = []
         if line["category"] != "SKIP":
-            labels["manner"] = manner["plain"]
             marks = [(0, len(line["text"].rstrip(".! ")), labels["fact"][0] + 1)]
         yield Row(line["text"], stem, labels, marks)
         if line["category"] in ("CORE", "PREFERENCE"):  # short and plain: "I live in Leeds"
@@ -328,8 +324,8 @@ def sayings() -> Iterator[Row]:
         for one in line["facts"]:
             yield Row(one["text"].rstrip("."), stem, {"alone": alone["alone"]}, None)
     for stem, line in lines("manner.jsonl"):
-        marks = None if line["label"] in ("plain", "back") else []
-        yield Row(line["text"], stem, {"manner": manner[line["label"]]}, marks)
+        if line["label"] not in ("plain", "back"):  # a joke, a role, somebody else's words
+            yield Row(line["text"], stem, NO_FACT, [])
 
 
 def marked() -> Iterator[Row]:
@@ -364,10 +360,7 @@ class Part(nn.Module):
         self.att = nn.Linear(3 * HIDDEN, 1)
         self.out = nn.Linear(6 * HIDDEN, sum(map(len, task.heads.values())))
         self.t1 = nn.Linear(3 * HIDDEN + self.main, HIDDEN)
-        self.gru = None
-        if task.rereads:
-            self.gru = nn.GRU(HIDDEN, HIDDEN // 2, batch_first=True, bidirectional=True)
-        self.tag = nn.Linear(HIDDEN * (1 + task.rereads), task.tags)
+        self.tag = nn.Linear(HIDDEN, task.tags)
         self.some = nn.Dropout(0.4)
 
     def forward(self, state: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
@@ -378,8 +371,6 @@ class Part(nn.Module):
         beside = scores[:, : self.main].softmax(-1).detach()[:, None]
         beside = beside.expand(-1, state.shape[1], -1)
         hidden = functional.relu(self.t1(torch.cat([self.some(state), beside], -1)))
-        if self.gru is not None:
-            hidden = self.some(both_ways(self.gru, hidden, self.some(hidden), there))
         return scores, self.tag(hidden)
 
 
@@ -456,43 +447,48 @@ def loss_of(net: Net, name: str, task: Task, rows: Sequence[Row]) -> Tensor:
 def train(tasks: dict[str, Task], seed: int, start: dict[str, Tensor]) -> Net:
     """Return a network trained on the rows of all tasks.
 
-    From a `start` the words are read as they were, and only what is made of them is learnt: with
-    `_tags` alone how they are marked.
+    From a `start` the words are read as they were, and only what is made of them is learnt.
     """
     torch.manual_seed(seed)
     shuffle = random.Random(seed).shuffle
     net = Net(tasks)
     if start:
-        new = net.state_dict()
-        fits = {key for key in new if key in start and start[key].shape == new[key].shape}
-        net.load_state_dict({key: start[key] if key in fits else new[key] for key in new})
-        learnt = (".t1.", ".gru.", ".tag.") if _tags else ("parts.",)
+        net.load_state_dict({**net.state_dict(), **start}, strict=False)
         for name, values in net.named_parameters():
-            values.requires_grad = name.startswith("parts.") and any(it in name for it in learnt)
+            values.requires_grad = name.startswith("parts.")
+
+    def batches() -> list[tuple[str, list[Row]]]:
+        found = [(name, some) for name in tasks for some in batched(tasks[name].rows, shuffle)]
+        shuffle(found)
+        return found
+
+    return learn(net, batches, lambda one: loss_of(net, one[0], tasks[one[0]], one[1]), EPOCHS)
+
+
+def learn(
+    net: _Net, batches: Callable[[], list[_Some]], loss: Callable[[_Some], Tensor], epochs: int
+) -> _Net:
+    """Return the mean of all that a network was while it learnt, from batches drawn every time."""
+    drawn = [batches() for _ in range(epochs)]
     mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(SLOW))
-    steps = EPOCHS * sum(len(task.rows) // BATCH + 2 for task in tasks.values())
     steer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
-    pace = torch.optim.lr_scheduler.OneCycleLR(steer, RATE, total_steps=steps)
-    for epoch in range(EPOCHS):
-        batches = [(name, some) for name in tasks for some in batched(tasks[name].rows, shuffle)]
-        shuffle(batches)
+    pace = torch.optim.lr_scheduler.OneCycleLR(steer, RATE, total_steps=sum(map(len, drawn)))
+    for epoch, each in enumerate(drawn, 1):
         net.train()
-        for name, some in batches:
+        for some in each:
             steer.zero_grad()
-            loss_of(net, name, tasks[name], some).backward()  # type: ignore[no-untyped-call]
+            loss(some).backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             steer.step()
             pace.step()
             mean.update_parameters(net)
-        print(f"{epoch + 1} of {EPOCHS}", flush=True)
-    best: Net = mean.module
-    return best.eval()
+        print(f"{epoch} of {epochs}", flush=True)
+    best: _Net = mean.module.eval()
+    return best
 
 
 _learnt: dict[str, Task] = {}
 """What is learnt: the processes that learn have it from the one that read it."""
-_tags: list[bool] = []
-"""Not empty: only how words are marked is learnt."""
 _new: list[str] = []
 """Writers whose lines are learnt beside twice as many of all."""
 
@@ -556,6 +552,8 @@ def write(nets: Sequence[dict[str, Any]], about: dict[str, Any], path: Path) -> 
     held: dict[str, Any] = {"about": json.dumps(about)}
     for at, net in enumerate(nets):
         for key, value in net.items():
+            if key.startswith(("parts.facts.t1", "parts.facts.tag")):
+                continue  # `train_marks.py` learns which words tell a fact
             scale = float(np.abs(value).max()) / 127 or 1.0
             held[f"{at}.{key}"] = np.round(value / scale).astype(np.int8)
             held[f"s_{at}.{key}"] = np.float32(scale)
@@ -569,16 +567,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=WEIGHTS, help="file of the weights")
     parser.add_argument("--only", default="", help="tasks to learn anew: asks,secrets,facts")
     parser.add_argument("--new", default="", help="with --only: these files, and a sample of all")
-    parser.add_argument("--tags", action="store_true", help="with --only: only marks of words")
     given = parser.parse_args()
     torch.set_num_threads(1)
     _new.extend(filter(None, given.new.split(",")))
-    _tags.extend([True] * given.tags)
     tasks = _learnt
     for name in given.only.split(",") if given.only else TASKS:
         task = TASKS[name]()
         rows = [row for row in task.rows if row.writer not in given.held_out.split(",")]
-        rows = [row for row in rows if row.spans is not None or not _tags]
         if _new:
             new = [row for row in rows if row.writer in _new]
             rows = new + random.Random(5).sample(rows, min(len(rows), 2 * len(new)))

@@ -227,7 +227,7 @@ def test_consolidating_again_after_an_erasure_brings_nothing_back(sleep: Sleep) 
         sleep.talk("cyd", "I work at a shipyard in Gdynia.", "Ulla gave me honey from her bees."),
         sleep.talk("cyd", "Maybe I eat hazelnuts one day, who knows?", "I prefer tea to coffee."),
     ]
-    sleep.app.gate.dropped("cyd", sessions[3], [("Eats hazelnuts", "hypothetical", ())], PERSON)
+    sleep.app.gate.dropped("cyd", sessions[3], [("Eats hazelnuts", "passing", ())], PERSON)
     made = sleep.fall_asleep("cyd").summaries
     assert [one.id for one in made] == ["L1_001", "L1_002", "L2_001"]
     assert sleep.holders("cyd", "hazelnut")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vaultmind.consolidate.marks import WEIGHTS as MARKS
 from vaultmind.memory.contradictions import WEIGHTS, contradicts
 
 ROOT = Path(__file__).parent.parent.parent
@@ -64,6 +65,7 @@ def test_the_facts_of_one_life_stand_side_by_side(facts: str) -> None:
     assert [pair for pair in pairs if contradicts(*pair)] == []
 
 
-def test_the_networks_learnt_from_words_as_they_are_read_now() -> None:
-    with np.load(WEIGHTS) as file:
+@pytest.mark.parametrize("weights", [WEIGHTS, MARKS])
+def test_the_networks_learnt_from_words_as_they_are_read_now(weights: Path) -> None:
+    with np.load(weights) as file:
         assert json.loads(str(file["about"]))["reader"] == words_digest()

@@ -103,7 +103,7 @@ def test_what_no_fact_said_and_was_forgotten_is_not_brought_back_either(house: H
 
 def test_a_session_that_drops_a_hundred_gets_twenty_lines_once(house: House) -> None:
     keep(house, "Likes tea")
-    told = [(f"Thing {n}", "passing" if n % 4 else "joke", (f"m{n}",)) for n in range(100)]
+    told = [(f"Thing {n}", "passing" if n % 4 else "question", (f"m{n}",)) for n in range(100)]
     for _ in range(2):
         house.gate.dropped("main", NEW, told, MAIN)
         assert len(dropped(house)) == MOST_DROPS

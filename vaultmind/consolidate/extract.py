@@ -1,9 +1,9 @@
 """What a conversation says, and the facts in it that are worth keeping, without a model.
 
 A conversation is taken apart into the sentences of its speakers. Pastes, quotations, code and
-private passages are not their writer's own words. A trained network marks the words of a sentence
-that tell a fact and can be understood by themselves, and says whether they are meant in earnest.
-What a later sentence seems to take back is not kept; what is unclear is left to a better reader.
+private passages are not their writer's own words. A trained network reads all that the person said
+and marks the words that tell a fact in earnest and can be understood by themselves. What a later
+sentence seems to take back is not kept; what is unclear is left to a better reader.
 
 What is found, by whomever, is held against the memory as it is: nothing, an addition, an update.
 Each fact is told once and with its date. Known facts are left alone, whichever way they were said;
@@ -14,13 +14,15 @@ mean. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vaultmind.consolidate.ground import share_of, values, words_of
+from vaultmind.consolidate.ground import share_of, words_of
+from vaultmind.consolidate.marks import marked
 from vaultmind.consolidate.types import (
     SECTION_OF,
     Candidate,
@@ -31,8 +33,8 @@ from vaultmind.consolidate.types import (
     any_of,
 )
 from vaultmind.index.when import with_dates
+from vaultmind.language.encoder import Word
 from vaultmind.language.names import covers
-from vaultmind.language.network import Reading, network
 from vaultmind.language.reader import Intent, intent_of
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import SOFT, content, fold
@@ -43,6 +45,9 @@ from vaultmind.session.recall import key_of
 from vaultmind.session.unkept import unkept
 from vaultmind.types import Fact, Message, Role
 from vaultmind.vault.oneline import one_line
+
+if TYPE_CHECKING:
+    from vaultmind.ports import Matrix
 
 # --- a conversation taken apart ----------------------------------------------------------
 
@@ -203,35 +208,18 @@ def statement(text: str) -> str:
 
 # --- facts -------------------------------------------------------------------------------
 
-Readings = Mapping[str, Reading]
-"""What the network makes of some texts, which it reads together."""
 Found = tuple[Candidate, Utterance]
 """A fact, and the sentence that says it."""
 MAX_FACTS = 8
-ODD = ("told", "supposed", "joke", "play")
-"""How something is said that is not in earnest: as somebody else's words, an idea, ..."""
-MAYBE, KEEPS = 0.3, 0.65
+NOT_SAID = ("quoted", "private", "orders the memory")
+"""Faults of what is no part of what the person said."""
+MAYBE, KEEPS = 0.3, 0.55
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
 stretch of such words from which it is kept."""
 ASKS = 0.9
 """Likelihood of a wish to have something kept from which it is kept as said."""
-SURE, BROKEN = 0.5, 0.5
-"""Likelihood from which a sentence is in earnest, and from which it corrects itself."""
-REASON_OF: dict[str, Reason] = {
-    "told": "quoted",
-    "supposed": "hypothetical",
-    "joke": "joke",
-    "play": "joke",
-    "broken": "unclear alone",
-}
 FEWEST = 2
 """Words of a piece that says something."""
-PLAYED = 8
-"""Messages after "you are the doctor, I'll be the patient" that are play too."""
-_WRITES = re.compile(
-    r"\b(?:write|draft|compose|rewrite|napisz|zredaguj|ułóż|напиши|составь|сочини)", re.IGNORECASE
-)
-"""What is to be written is play, and nothing after it."""
 UNDONE, SAME_UNDONE = -0.5, -2.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
 than between two facts; and from which it does where it speaks of the same thing."""
@@ -255,9 +243,7 @@ def extract(
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
-    read = readings(text for one in said for text in (one.text, _asked(one)))
-    earnest = list(_earnest(said, read, dropped))
-    found = list(_found(earnest, read, dropped))
+    found = list(_found(said, dropped))
     kept = list(_still_so(found, said, dropped))
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
     return Extraction(merged.facts, (*dropped, *merged.dropped))
@@ -269,24 +255,6 @@ def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
         words = one.intent.payload if one.intent.intent == "forget_topic" else ""
         if not one.fault and any(word.folded not in SOFT for word in words_of(words)):
             yield Candidate("DELETE", words, (one.key,), ASKED, asked=True)
-
-
-def _earnest(
-    said: Sequence[Utterance], read: Readings, dropped: list[Dropped]
-) -> Iterator[Utterance]:
-    """Yield what is said in earnest; the rest is told among what was dropped."""
-    playing = -1
-    for one in said:
-        how = manner(read[one.text], one.text)
-        if how == "play" and not _WRITES.search(one.text):
-            playing = one.at + PLAYED
-        reason = REASON_OF.get(how if one.at > playing else "play")
-        if one.fault:
-            continue
-        if reason and not _asked(one):
-            dropped.append(Dropped(one.text, reason, (one.key,)))
-        else:
-            yield one
 
 
 def _still_so(
@@ -312,22 +280,16 @@ def _takes_back(text: str, fact: str) -> bool:
     return score(fact, text) >= (SAME_UNDONE if same else UNDONE)
 
 
-def _asked(one: Utterance) -> str:
-    """Return what a sentence surely asks to have kept; empty for nothing."""
-    asks = one.intent.intent == "remember" and one.intent.confidence >= ASKS
-    return statement(one.intent.payload) if asks else ""
-
-
-def _found(said: Iterable[Utterance], read: Readings, dropped: list[Dropped]) -> Iterator[Found]:
+def _found(said: Sequence[Utterance], dropped: list[Dropped]) -> Iterator[Found]:
     """Yield the facts among what the user said, in order; what may be one is dropped."""
-    for one in said:
-        if asked := _asked(one):
-            facts = [(asked, likeliest(read[asked]), 1.0)]
-        elif one.intent.intent in TO_THE_MEMORY:
+    own = [one for one in said if one.fault not in NOT_SAID]
+    for one, marks in zip(own, marked([(one.text, one.key) for one in own]), strict=True):
+        if one.fault or one.intent.intent in TO_THE_MEMORY:
             continue
-        else:
-            facts = stretches(read[one.text], one.text)
-        for text, category, sure in facts:
+        found = stretches(*marks, one.text)
+        if asked := _asked(one):
+            found = [(asked, _sort(marks[1]), 1.0)]
+        for text, category, sure in found:
             if sure < KEEPS:
                 dropped.append(Dropped(text, "unclear alone", (one.key,), category))
                 continue
@@ -336,46 +298,31 @@ def _found(said: Iterable[Utterance], read: Readings, dropped: list[Dropped]) ->
             yield Candidate(category, text, (one.key,), weight, section, asked=bool(asked)), one
 
 
-def stretches(reading: Reading, text: str) -> list[tuple[str, Category, float]]:
+def _asked(one: Utterance) -> str:
+    """Return what a sentence surely asks to have kept; empty for nothing."""
+    asks = one.intent.intent == "remember" and one.intent.confidence >= ASKS
+    return statement(one.intent.payload) if asks else ""
+
+
+def stretches(words: Sequence[Word], tags: Matrix, text: str) -> list[tuple[str, Category, float]]:
     """Return the parts of a sentence whose words are marked as a fact that can be understood by
     itself: each with its sort, and how likely it is one.
     """
-    likely = 1 - reading.tags[:, 0]
+    likely = 1 - tags[:, 0]
     edges = np.flatnonzero(np.diff(likely >= MAYBE, prepend=False, append=False))
     found = []
     for begin, end in edges.reshape(-1, 2).tolist():
-        words, sort = reading.words[begin:end], reading.tags[begin:end, 1:].sum(axis=0).argmax()
-        piece = statement(text[words[0].start : words[-1].end])
-        for_another = text[: words[0].start].rstrip().endswith(":")  # "For the test user: I ..."
+        sort = _sort(tags[begin:end])
+        piece = statement(text[words[begin].start : words[end - 1].end])
+        for_another = text[: words[begin].start].rstrip().endswith(":")  # "For the test user: I"
         if len(piece.split()) >= FEWEST and GAP not in piece and not for_another:
-            found.append((piece, list(WEIGHT)[int(sort)], float(likely[begin:end].mean())))
+            found.append((piece, sort, float(likely[begin:end].mean())))
     return found
 
 
-# --- the network ---------------------------------------------------------------------------
-
-
-def readings(texts: Iterable[str]) -> Readings:
-    """Return what the network makes of texts, each read once."""
-    each = list(dict.fromkeys(texts))
-    found = network().read("facts", each)
-    return dict(zip(each, found, strict=True))
-
-
-def likeliest(reading: Reading) -> Category:
-    """Return which sort of fact a text is, if it is one."""
-    return max(WEIGHT, key=lambda name: reading.heads["fact"][name])
-
-
-def manner(reading: Reading, text: str) -> str:
-    """Return in what manner a text is said, the likeliest odd one where it may be odd.
-
-    What corrects itself in one breath is `broken`: nobody knows which half of it holds.
-    """
-    told = reading.heads["manner"]
-    if told["plain"] + told["back"] < SURE:
-        return max(ODD, key=lambda name: told[name])
-    return "broken" if told["back"] >= BROKEN and values(text) > 1 else "plain"
+def _sort(tags: Matrix) -> Category:
+    """Return the likeliest sort of fact of some words."""
+    return list(WEIGHT)[int(tags[:, 1:].sum(axis=0).argmax())]
 
 
 # --- merging with what is known ----------------------------------------------------------

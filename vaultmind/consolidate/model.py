@@ -19,10 +19,8 @@ from vaultmind.consolidate.extract import (
     WEIGHT,
     Utterance,
     extract,
-    likeliest,
     merge,
     read_talk,
-    readings,
     statement,
 )
 from vaultmind.consolidate.ground import share_of, supported
@@ -38,6 +36,7 @@ from vaultmind.consolidate.types import (
 )
 from vaultmind.errors import MinionFailed
 from vaultmind.index.words import detect
+from vaultmind.language.network import network
 from vaultmind.language.text import plain_sentences
 from vaultmind.memory.match import same_fact
 from vaultmind.minion import prompts
@@ -294,13 +293,13 @@ def _judged(one: Mapping[str, Any], known: Sequence[Fact], job: _Job) -> Candida
         return Dropped(text, nearest.fault, evidence, category)
     if fault := supported(text, [each for each in job.messages if key_of(each) in evidence]):
         return Dropped(text, fault.reason, evidence, category)
-    read = readings([nearest.text, text])
+    read = network().read("facts", [nearest.text, text])
     asked = nearest.intent.intent in ("remember", "correct")
-    passes = not asked and min(each.heads["fact"]["SKIP"] for each in read.values()) >= PASSING
+    passes = not asked and min(each.heads["fact"]["SKIP"] for each in read) >= PASSING
     if category in ("SKIP", "DELETE") or passes:
         return Dropped(text, "passing", evidence, category)
     if category == "UPDATE":
-        category = likeliest(read[text])
+        category = max(WEIGHT, key=lambda name: read[1].heads["fact"][name])
     found = Candidate(category, text, evidence, WEIGHT[category], SECTION_OF[category], asked=asked)
     if one["category"] != "UPDATE" or not 0 < one["replaces"] <= len(known):
         return found

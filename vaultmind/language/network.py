@@ -3,14 +3,15 @@
 Words are projected, read in both directions by a gated recurrent layer, and pooled: by the largest
 value and by attention. Each task (what is asked of the memory, what is a secret, what is a fact)
 has heads of its own over the same words. Two networks that learnt from another start read each
-text, and what is returned is their mean. Trained by `benchmarks/train_reader.py`; weights are
-stored as signed bytes, a scale for each array.
+text, and what is returned is their mean. `consolidate/marks.py` goes on from the same words over
+whole conversations. Trained by `benchmarks/train_reader.py`; weights are stored as signed bytes, a
+scale for each array.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,7 +39,18 @@ class Reading:
     heads: dict[str, dict[str, float]]
     """For each question that the network answers, a probability each label."""
     tags: Matrix
-    """A row a word, a probability each tag; tag 0 is "nothing"."""
+    """A row a word, a probability each tag; tag 0 is "nothing". Empty where a task has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the networks see in a text: rows of its words."""
+
+    words: list[Word]
+    features: Matrix
+    """What the encoder makes of them."""
+    states: list[Matrix]
+    """What each network makes of those."""
 
 
 class Network:
@@ -51,61 +63,66 @@ class Network:
 
     def read(self, task: str, texts: Sequence[str]) -> list[Reading]:
         """Return what each text of a few sentences is: many at once take a fraction of the time."""
-        found: list[Reading] = []
+        return [self._reading(task, seen) for seen in self.see(texts)]
+
+    def see(self, texts: Sequence[str]) -> Iterator[Seen]:
+        """Yield what the networks see in each text."""
         for first in range(0, len(texts), AT_ONCE):
             said = [words_of(text) or [NOTHING] for text in texts[first : first + AT_ONCE]]
-            states = zip(said, self.states(said), strict=True)
-            found += [self._reading(task, words, state) for words, state in states]
-        return found
+            yield from self._seen(said)
 
-    def states(self, said: Sequence[list[Word]]) -> list[list[Matrix]]:
-        """Return, for texts that hold words, a row a word by each network."""
+    def _seen(self, said: Sequence[list[Word]]) -> Iterator[Seen]:
         spelt = np.array([spellings(word.text) for words in said for word in words])
         seen, sizes = encoded(said), [len(words) for words in said]
         states = []
         for at in self.members:
             state = seen @ at["proj.weight"].T + at["proj.bias"]
             state = np.maximum(state + at["emb.weight"][spelt].sum(axis=1), 0)
-            states.append(_both_ways(at, "gru", state, sizes))
-        ends = np.cumsum(sizes)[:-1]
-        return [list(own) for own in zip(*(np.split(one, ends) for one in states), strict=True)]
+            states.append(both_ways(at, "gru", state, sizes))
+        each = (np.split(rows, np.cumsum(sizes)[:-1]) for rows in (seen, *states))
+        for words, features, *own in zip(said, *each, strict=True):
+            yield Seen(words, features, own)
 
-    def _reading(self, task: str, words: list[Word], states: Sequence[Matrix]) -> Reading:
+    def labels(self, member: int, task: str, state: Matrix) -> list[Matrix]:
+        """Return the probabilities of the labels of each head of a task, by one network."""
+        at = self.members[member]
+        weight = soft(layer(at, f"parts.{task}.att", state).T)
+        pooled = np.concatenate([state.max(axis=0), (weight @ state)[0]])
+        sizes = [len(names) for names in self.heads[task].values()]
+        scores = layer(at, f"parts.{task}.out", pooled)
+        return [soft(part[None])[0] for part in np.split(scores, np.cumsum(sizes)[:-1])]
+
+    def _tags(self, member: int, task: str, state: Matrix, main: Matrix) -> Matrix:
+        """Return the probabilities of the tags of each word, by one network."""
+        at, own = self.members[member], f"parts.{task}"
+        if f"{own}.tag.weight" not in at:
+            return state[:, :0]
+        beside = np.repeat(main[None], len(state), axis=0)
+        hidden = np.maximum(layer(at, f"{own}.t1", np.concatenate([state, beside], axis=1)), 0)
+        return soft(layer(at, f"{own}.tag", hidden))
+
+    def _reading(self, task: str, seen: Seen) -> Reading:
         """Return the mean of what each network says of a text."""
-        labels = self.heads[task]
-        sizes = [len(names) for names in labels.values()]
-        told = [_said(at, task, one, sizes) for at, one in zip(self.members, states, strict=True)]
+        said = [self.labels(at, task, state) for at, state in enumerate(seen.states)]
+        tags = [
+            self._tags(at, task, state, heads[0])
+            for at, (state, heads) in enumerate(zip(seen.states, said, strict=True))
+        ]
+        means = [np.mean(each, axis=0).tolist() for each in zip(*said, strict=True)]
         heads = {
-            head: dict(
-                zip(names, np.mean([own[at] for own, _ in told], axis=0).tolist(), strict=True)
-            )
-            for at, (head, names) in enumerate(labels.items())
+            head: dict(zip(names, mean, strict=True))
+            for (head, names), mean in zip(self.heads[task].items(), means, strict=True)
         }
-        return Reading(words, heads, np.mean([tags for _, tags in told], axis=0))
+        return Reading(seen.words, heads, np.mean(tags, axis=0))
 
 
-def _said(
-    at: dict[str, Any], task: str, state: Matrix, sizes: Sequence[int]
-) -> tuple[list[Matrix], Matrix]:
-    """Return the probabilities of the labels of each head, and of each word's tags."""
-
-    def layer(name: str, given: Matrix) -> Matrix:
-        own = f"parts.{task}.{name}"
-        result: Matrix = given @ at[f"{own}.weight"].T + at[f"{own}.bias"]
-        return result
-
-    weight = _soft(layer("att", state).T)
-    scores = layer("out", np.concatenate([state.max(axis=0), (weight @ state)[0]]))
-    heads = [_soft(part[None])[0] for part in np.split(scores, np.cumsum(sizes)[:-1])]
-    beside = np.repeat(heads[0][None], len(state), axis=0)
-    hidden = np.maximum(layer("t1", np.concatenate([state, beside], axis=1)), 0)
-    own = f"parts.{task}.gru"
-    if f"{own}.weight_hh_l0" in at:
-        hidden = _both_ways(at, own, hidden, [len(hidden)])
-    return heads, _soft(layer("tag", hidden))
+def layer(at: dict[str, Any], name: str, given: Matrix) -> Matrix:
+    """Return rows through a layer of a network."""
+    result: Matrix = given @ at[f"{name}.weight"].T + at[f"{name}.bias"]
+    return result
 
 
-def _both_ways(at: dict[str, Any], name: str, seen: Matrix, sizes: list[int]) -> Matrix:
+def both_ways(at: dict[str, Any], name: str, seen: Matrix, sizes: list[int]) -> Matrix:
     """Return rows with the states of a gated recurrent unit, word after word and from the last one.
 
     The rows of `seen` are the words of texts of these sizes, which are gone through together.
@@ -147,7 +164,7 @@ def network() -> Network:
     return Network(WEIGHTS)
 
 
-def _soft(scores: Matrix) -> Matrix:
+def soft(scores: Matrix) -> Matrix:
     """Return rows of scores as probabilities."""
     powers: Matrix = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: Matrix = powers / powers.sum(axis=1, keepdims=True)

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vaultmind.language.encoder import sentence_encoder, words_of
+from vaultmind.language.encoder import sentence_encoder
 from vaultmind.language.names import alike, mutual
 from vaultmind.language.network import network, stored
 from vaultmind.language.words import NEGATIONS, Word, content, fold
@@ -213,8 +213,8 @@ def side(text: str) -> Side:
     """Return a fact as the networks see it."""
     import numpy as np
 
-    words = words_of(text)
-    states = np.concatenate(network().states([words])[0], axis=1)
+    seen = next(network().see([text]))
+    words, states = seen.words, np.concatenate(seen.states, axis=1)
     about = {word.folded: word for word in content(text) if word.folded[0].isalnum()}
     folded = [fold(word.text) for word in words]
     marks = [
