@@ -243,10 +243,20 @@ def extract(
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
-    found = list(_found(said, dropped))
-    kept = list(_still_so(found, said, dropped))
+    kept = _still_so(_found(said, dropped), said, dropped)
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
-    return Extraction(merged.facts, (*dropped, *merged.dropped))
+    return Extraction(tuple(map(_careful, merged.facts)), (*dropped, *merged.dropped))
+
+
+def _careful(one: Candidate) -> Candidate:
+    """Return a fact, to be suggested where it would take another's place and that is not certain.
+
+    What is marked may be an order: "Take the pork ramen place off the map".
+    """
+    is_sure = one.asked or contradicts(one.text, one.replaces, typed=True)
+    if one.category != "UPDATE" or is_sure:
+        return one
+    return replace(one, doubt=f"it may take the place of: {one.replaces}")
 
 
 def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
