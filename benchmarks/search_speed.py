@@ -17,6 +17,7 @@ vectors are drawn between two of those, as their meaning is not looked at here.
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import tempfile
 import time
@@ -106,6 +107,8 @@ class Stages:
         self.index.start()
         if not self.index.wait_ready(_WAIT_SECONDS, vectors=True):
             sys.exit(f"The index was not ready: {self.index.state()}")
+        gc.collect()
+        gc.freeze()  # as the daemon does
         self.took: defaultdict[str, list[float]] = defaultdict(list)
 
     def close(self) -> None:
@@ -123,10 +126,7 @@ class Stages:
         columns, finder = self.index._columns, self.index._finder
         everything = columns.mask(Where())
         words = timed(lambda: finder._matcher.match(query, everything, DEPTH))
-        near = 0.0
-        if self._embedder.asked is not None:
-            asked = self._embedder.asked
-            near = timed(lambda: columns.nearest(asked, everything, DEPTH))
+        near = timed(lambda: columns.nearest(self._embedder.asked, everything, DEPTH))
         found = timed(lambda: finder.find(query, Where()))
         rank = found - vector - words - near
         took = {"search": whole, "query vector": vector, "words": words, "nearest": near}
