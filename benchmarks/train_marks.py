@@ -35,11 +35,11 @@ EPOCHS, WORDS = 8, 2400
 """Times that all is learnt, and words of the conversations that are learnt in one step."""
 NEVER = 3.0
 """What a word counts of what is told and not to be kept."""
-AROUND, BESIDE_IT = 3, 0.5
+AROUND, JOINED = 3, 0.5
 """Sentences before and after a plain fact; share of those that stand in the message before."""
 Sentence = tuple[str, int, list[tuple[int, int, int]]]
 """A sentence, the number of its message, and what is marked in it: begin, end, tag."""
-HARD = -2
+UNKEPT = -2
 """Tag of what is not to be kept."""
 
 
@@ -74,7 +74,7 @@ def talks() -> list[list[Sentence]]:
             (one["text"], -1 if one.get("maybe") else SORTS.index(one["kind"]) + 1)
             for one in line["facts"]
         ]
-        told += [(text, HARD) for text in line.get("never", ())]
+        told += [(text, UNKEPT) for text in line.get("never", ())]
         for sentence in plain_sentences(own_words(line["text"])[0]):
             spans = [
                 one for text, tag in told for one in span(sentence, " ".join(text.split()), tag)
@@ -90,13 +90,13 @@ def among(alone: Sequence[Row], found: dict[str, list[Sentence]]) -> Iterator[li
     dice = random.Random(2)
     quiet: dict[str, list[list[Sentence]]] = {}
     for of, talk in found.items():
-        if talk and all(tag != HARD for *_, spans in talk for *_, tag in spans):
+        if talk and all(tag != UNKEPT for *_, spans in talk for *_, tag in spans):
             quiet.setdefault(of.removeprefix("marked_")[:2], []).append(talk)
     for row in alone:
         if row.writer.startswith("facts_"):
             talk = dice.choice(quiet[row.writer[-2:]])
             at = dice.randrange(len(talk) + 1)
-            message = talk[at - 1][1] if at and dice.random() < BESIDE_IT else -1
+            message = talk[at - 1][1] if at and dice.random() < JOINED else -1
             yield [*talk[:at][-AROUND:], (row.text, message, row.spans or []), *talk[at:][:AROUND]]
 
 
@@ -143,8 +143,8 @@ def loss_of(net: Marks, some: Sequence[tuple[Any, Any]]) -> Tensor:
     for at, (rows, right) in enumerate(some):
         given[at, : len(right)] = torch.from_numpy(rows.astype(np.float32))
         tags[at, : len(right)], there[at, : len(right)] = torch.from_numpy(right), 1
-    weight = torch.where(tags == HARD, NEVER, 1.0)
-    right = tags.masked_fill(tags == HARD, 0)
+    weight = torch.where(tags == UNKEPT, NEVER, 1.0)
+    right = tags.masked_fill(tags == UNKEPT, 0)
     scores = net(given, there).flatten(0, 1)
     loss = functional.cross_entropy(scores, right.flatten(), ignore_index=-1, reduction="none")
     return (loss * weight.flatten()).sum() / (right >= 0).sum()

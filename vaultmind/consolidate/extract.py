@@ -245,13 +245,13 @@ def extract(
     ]
     kept = _still_so(_found(said, dropped), said, dropped)
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
-    return Extraction(tuple(map(_careful, merged.facts)), (*dropped, *merged.dropped))
+    return Extraction(tuple(map(_with_doubt, merged.facts)), (*dropped, *merged.dropped))
 
 
-def _careful(one: Candidate) -> Candidate:
-    """Return a fact, to be suggested where it would take another's place and that is not certain.
+def _with_doubt(one: Candidate) -> Candidate:
+    """Return a fact, only to be suggested if it may take another's place and that is not certain.
 
-    What is marked may be an order: "Take the pork ramen place off the map".
+    It may have been an order: "Take the pork ramen place off the map".
     """
     is_sure = one.asked or contradicts(one.text, one.replaces, typed=True)
     if one.category != "UPDATE" or is_sure:

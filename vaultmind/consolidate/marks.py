@@ -1,10 +1,9 @@
 """Which words of a conversation tell a fact that can be understood by itself, and still holds.
 
-A small network reads all that a person said in a conversation, sentence after sentence and from its
-end, over the words as `language/network.py` sees them: "let's rehearse, I'll be the patient" counts
-for what comes after it, "scrap that, we take Svelte" for what came before. Two networks that learnt
-from another start read it, and what is returned is their mean. Trained by
-`benchmarks/train_marks.py`.
+A small network reads all that a person said in a conversation, forwards and backwards, over the
+words as `language/network.py` sees them: "let's rehearse, I'll be the patient" counts for what
+follows, "scrap that, we take Svelte" for what came before. There are two of them, as there are of
+the reader, and their mean counts. Trained by `benchmarks/train_marks.py`.
 """
 
 from __future__ import annotations
@@ -28,18 +27,20 @@ TOGETHER = 700
 
 
 def marked(said: Sequence[tuple[str, object]]) -> Iterator[tuple[list[Word], Matrix]]:
-    """Yield for sentences of a person, each with its message, their words, and a row of
-    probabilities a word: of nothing, and of each sort of fact.
+    """Yield the words of each sentence and a row of probabilities a word: that it tells nothing,
+    or a part of each sort of fact. `said` are a person's sentences, each with its message.
     """
+    if not said:
+        return
     words, rows = seen(said)
-    each = [_tags(at, own) for at, own in zip(_networks(), rows, strict=True)] if said else []
+    each = [_tags(at, own) for at, own in zip(_networks(), rows, strict=True)]
     ends = np.cumsum([len(own) for own in words])[:-1]
-    yield from zip(words, np.split(np.mean(each, axis=0), ends) if said else (), strict=True)
+    yield from zip(words, np.split(np.mean(each, axis=0), ends), strict=True)
 
 
 def seen(said: Sequence[tuple[str, object]]) -> tuple[list[list[Word]], list[Matrix]]:
-    """Return the words of sentences, and for each network a row of numbers a word: what the encoder
-    and the reader make of it, what sort of fact its sentence may be, and if it begins a message.
+    """Return the words of each sentence, and for each network a row a word of all: what the encoder
+    and the reader make of it, what sort of fact its sentence may be, whether it begins a message.
     """
     reader, words, last = network(), [], None
     rows: list[list[Matrix]] = [[] for _ in reader.members]
@@ -51,13 +52,13 @@ def seen(said: Sequence[tuple[str, object]]) -> tuple[list[list[Word]], list[Mat
             opens[0] = message != last
             rows[member].append(np.concatenate([one.features, state, likely, opens], axis=1))
         last = message
-    return words, [np.concatenate(own) for own in rows if own]
+    return words, [np.concatenate(own) for own in rows]
 
 
 def _tags(at: dict[str, Any], rows: Matrix) -> Matrix:
     own = np.maximum(layer(at, "proj", rows[:, :FEATURES]), 0)
     hidden = np.maximum(layer(at, "t1", np.concatenate([own, rows[:, FEATURES:]], axis=1)), 0)
-    sizes = [len(hidden[at : at + TOGETHER]) for at in range(0, len(hidden), TOGETHER)]
+    sizes = [len(hidden[first:][:TOGETHER]) for first in range(0, len(hidden), TOGETHER)]
     return soft(layer(at, "tag", both_ways(at, "gru", hidden, sizes)))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vaultmind import tokens
 from vaultmind.index.db import hit_of
-from vaultmind.index.words import BASES, fold, query_terms, stems
+from vaultmind.index.words import fold, query_terms, stems
 from vaultmind.types import Chunk, Hit, Reason, SearchRequest
 
 LEAST_TOKENS = 120
@@ -174,10 +174,9 @@ def passage(text: str, about: Collection[str], lang: str, most_tokens: int) -> s
     if cost <= most_tokens:
         return text
     window = len(text) * most_tokens // cost
-    first = {stem[0] for stem in about}
-    words = ((one.start(), one[0].lower()) for one in _WORD.finditer(text))
-    likely = (one for one in words if one[1][0] in first or one[1] in BASES or one[1][0] > "z")
-    stemmed = ((start, stem) for start, word in likely for stem in stems(word, lang))
+    stemmed = (
+        (word.start(), stem) for word in _WORD.finditer(text) for stem in stems(word[0], lang)
+    )
     found = [one for one in stemmed if one[1] in about]
     opens = {0, *(match.end() for match in _OPENING.finditer(text))}
 
