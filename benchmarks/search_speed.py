@@ -3,9 +3,9 @@
     python benchmarks/search_speed.py [--chunks 1000 10000 100000] [--keep FOLDER]
 
 Vaults of benchmarks/make_vault.py with one real index each, in this process; searches one after
-the other. `search` is the whole way: filters, both lists, ranking, the check against the disk, the
-page of hits. Its stages are timed apart; `rank` is what is left of looking (features and model),
-`the rest` what is left of `search` (chunks, the check against the disk, the page).
+the other, then their stages. `search` is the whole way: filters, both lists, ranking, the check
+against the disk, the page of hits. `rank` is what is left of looking (features and model), `the
+rest` what is left of `search` (chunks, the check against the disk, the page).
 
 Queries are sentences of the vault's own words; `search, strange words` are the questions of
 note_questions.jsonl, hardly a word of which is in the vault, so that it is looked for by parts.
@@ -119,15 +119,14 @@ class Stages:
         """Return the milliseconds of a search."""
         return timed(lambda: self.index.search(SearchRequest(query), PERSON))
 
-    def measure(self, query: str) -> None:
-        """Search, and time the stages."""
-        whole = self.search(query)
-        vector = self._embedder.took_ms
+    def measure(self, query: str, whole: float) -> None:
+        """Time the stages of a search that took so long."""
         columns, finder = self.index._columns, self.index._finder
         everything = columns.mask(Where())
+        found = timed(lambda: finder.find(query, Where()))
+        vector = self._embedder.took_ms
         words = timed(lambda: finder._matcher.match(query, everything, DEPTH))
         near = timed(lambda: columns.nearest(self._embedder.asked, everything, DEPTH))
-        found = timed(lambda: finder.find(query, Where()))
         rank = found - vector - words - near
         took = {"search": whole, "query vector": vector, "words": words, "nearest": near}
         for name, ms in {**took, "rank": rank, "the rest": whole - found}.items():
@@ -142,10 +141,9 @@ def measured(chunks: int, folder: Path) -> dict[str, list[float]]:
     stages = Stages(vault, folder / f"state-{chunks}")
     try:
         queries = make_queries(QUERIES + WARM)
-        for query in queries[:WARM]:
-            stages.search(query)
-        for query in queries[WARM:]:
-            stages.measure(query)
+        searched = [(query, stages.search(query)) for query in queries]
+        for query, whole in searched[WARM:]:
+            stages.measure(query, whole)
         strange = [one["query"] for one in read(NOTE_QUESTIONS)]
         took = dict(stages.took)
         took["search, strange words"] = [stages.search(query) for query in strange]

@@ -174,13 +174,22 @@ def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
 
     The mark is within the budget too; where not even it fits, nothing is returned.
     """
-    if count(text) <= max_tokens:
-        return text
+    too_much, spare = max_tokens + 1 - _HALF_UP, size_of(mark)  # as `_rounded` has it
+    total, end = 0.0, -1
+    for match in _PIECES.finditer(text):
+        piece = match[0]
+        cost = _cost(piece) if len(piece) <= MAX_CACHED else _priced(piece)
+        if end < 0 and total + spare + cost >= too_much:
+            end = match.start() + _part(piece, total + spare, max_tokens)
+        total += cost
+        if total >= too_much:
+            break
+    else:
+        return text if max_tokens > 0 else ""
     if count(mark) > max_tokens:
         return ""
-    low = _longest(text, max_tokens, size_of(mark))
-    space = text.rfind(" ", 0, low)
-    return text[: space if space > low // 2 else low].rstrip() + mark
+    space = text.rfind(" ", 0, end)
+    return text[: space if space > end // 2 else end].rstrip() + mark
 
 
 def _rounded(cost: float) -> int:
@@ -214,18 +223,6 @@ def _line_sum(text: str) -> float:
 
 
 _line_cost = lru_cache(maxsize=4096)(_line_sum)
-
-
-def _longest(text: str, most: int, spent: float) -> int:
-    """Return the length of the longest prefix of a longer text that costs at most so much."""
-    total, too_much = spent, most + 1
-    for match in _PIECES.finditer(text):
-        piece = match[0]
-        cost = _cost(piece) if len(piece) <= MAX_CACHED else _priced(piece)
-        if total + cost + _HALF_UP >= too_much:  # as `_rounded` has it
-            return match.start() + _part(piece, total, most)
-        total += cost
-    return len(text)
 
 
 def _part(piece: str, spent: float, most: int) -> int:

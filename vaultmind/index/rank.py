@@ -174,7 +174,7 @@ def _with_neighbours(columns: Columns, seeds: Ints, mask: Flags) -> tuple[Ints, 
 def _named(columns: Columns, own: Ints, found: Found) -> tuple[Flags, Floats]:
     """Return what `is_named` and `exact` of a scene hold."""
     asked, rows = f" {' '.join(words(found.query))} ", columns.rows[own]
-    names = [columns.names[file] for file in rows["file"]]
+    names = [columns.names[file] for file in rows["file"].tolist()]
     is_note = rows["kind"] == KINDS.index("note")
     stands = is_note & [bool(name.strip()) and name in asked for name in names]
     exact = [found.match.exact.get(slot, 0.0) for slot in own.tolist()]

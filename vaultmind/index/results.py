@@ -72,7 +72,7 @@ def answer(
     for place, cost, most in zip(shown, costs, given, strict=False):
         chunk = place.chunk
         also = tuple(dict.fromkeys(f"{one.path}{one.anchor}" for one in place.also))
-        text = passage(chunk.text, about, chunk.lang, most) if cost > most else chunk.text
+        text = passage(chunk.text, about, chunk.lang, most, cost)
         told = {"parts": place.parts, "truncated": cost > most, "also": also}
         hits.append(hit_of(chunk, text, place.score, why=place.reasons(), **told))
     known = {(hit.path, hit.anchor) for hit in hits}
@@ -163,20 +163,21 @@ def sought(query: str, languages: Collection[str]) -> frozenset[str]:
     return frozenset(stem for term in terms if not term.stop for stem in term.stems)
 
 
-def passage(text: str, about: Collection[str], lang: str, most_tokens: int) -> str:
+def passage(text: str, about: Collection[str], lang: str, most: int, cost: int = 0) -> str:
     """Return at most so many tokens of a text: where most of what is sought stands together.
 
     It begins with a sentence or a line, in one that is too long with a word that is sought; of
     several that do as well with the last that leaves enough to show. `…` stands where something
-    is left out. Where nothing that is sought stands in it, its beginning is returned.
+    is left out. Where nothing that is sought stands in it, its beginning is returned. `cost` is
+    that of the text where it is known.
     """
-    cost = tokens.count(text)
-    if cost <= most_tokens:
+    cost = cost or tokens.count(text)
+    if cost <= most:
         return text
-    window = len(text) * most_tokens // cost
-    stemmed = (
-        (word.start(), stem) for word in _WORD.finditer(text) for stem in stems(word[0], lang)
-    )
+    window = len(text) * most // cost
+    firsts = {stem[0] for stem in about}  # a stem begins as its word does, but for "went"
+    words = [one for one in _WORD.finditer(text) if fold(one[0][0]) in firsts]
+    stemmed = ((one.start(), stem) for one in words for stem in stems(one[0], lang))
     found = [one for one in stemmed if one[1] in about]
     opens = {0, *(match.end() for match in _OPENING.finditer(text))}
 
@@ -187,4 +188,4 @@ def passage(text: str, about: Collection[str], lang: str, most_tokens: int) -> s
 
     start = max(sorted(opens.union(at for at, _ in found)), key=worth)
     shown = f"{MARK} {text[start:]}" if start else text
-    return tokens.clip(shown, most_tokens, mark=f" {MARK}")
+    return tokens.clip(shown, most, mark=f" {MARK}")
