@@ -63,6 +63,8 @@ _THAT = re.compile(
 """Words for what was said last."""
 SLIGHTLY, LIKELIER = 0.05, 0.5
 """Share of a topic from which a wish to forget is none for the last fact: without and with them."""
+_CLAUSE = re.compile(r"\b(?:that|że|ze|что)\b")
+"""What a clause begins with: "forget that ..." means a fact, whatever follows."""
 _ANNOUNCES = re.compile(
     r"about to (?:say|tell)|(?:teraz|zaraz) powiem|сейчас (?:скажу|расскажу)", re.I
 )
@@ -235,8 +237,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     asks, lang = reading.heads["asks"], _most(reading.heads["lang"])
     shares = {name: sum(asks[label] for label in labels) for name, (labels, _) in GROUPS.items()}
     group = _most(shares)
-    # a wish not to keep is near a wish to forget: what that takes of it is no doubt
-    sure = shares[group] + (shares["forget"] if group == "skip" else 0)
+    # a wish not to keep is near a wish to forget: what one takes of the other is no doubt
+    sure = shares[group] + shares.get({"skip": "forget", "forget": "skip"}.get(group, ""), 0)
     labels, least = GROUPS[group]
     if group == "remember" and _COMMAND.match(text) and not text.rstrip().endswith("?"):
         sure = 1.0 if sure >= PLAINLY else sure
@@ -255,7 +257,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     payload = text[begin:end] if group != "skip" and label != "show" else ""
     if group == "forget" and payload and sure < GOES_ON:
         rest = re.split(r"[.!?\n]", text[end:])[0]
-        if "," in payload or (rest[:1] == "," and len(rest.split()) > 1):
+        goes_on = "," in payload or (rest[:1] == "," and len(rest.split()) > 1)
+        if goes_on and not _CLAUSE.search(text, begin - 5, begin):
             return Intent(lang=lang)
     topic = LIKELIER if _THAT.search(text) else SLIGHTLY
     if not payload and group == "forget" and asks["forget_topic"] >= topic * sure:
@@ -291,7 +294,7 @@ def _begin_of(text: str, begin: int, *, whole: bool) -> int:
     `whole` clause is wanted, with a word or two in front of them.
     """
     clause = max(text.rfind(mark, 0, begin) for mark in ",;:.!?—\n") + 1
-    if that := re.search(r"\b(?:that|że|ze|что)\b", text[clause:begin]):
+    if that := _CLAUSE.search(text[clause:begin]):
         clause += that.end()
     start, _ = trimmed(text, clause, begin)
     before = text[start:begin].split()

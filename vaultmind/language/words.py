@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from vaultmind.tables import table
+
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "’": "'"})
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -36,62 +38,21 @@ _SURE_FROM = 6
 of the forms of `plane`."""
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-NEGATIONS = _set("not no never nor without nie nigdy bez zaden не нет ни никогда без")
-
-SMALL = _set(
-    """a an the is are am be that this i please user jest sa to ze ja uzytkownik это есть я что
-    пользователь"""
-)
-"""Words that make no difference between two ways to say one fact."""
-
-_ENGLISH = _set(
-    """the is are am that this i please user my me mine your you yours we our us he she his her
-    they their them it its was were been do does did of in on at for from by with about as and
-    or but so if than then there here what which who whom whose when where how any some all just
-    also only very too anymore more longer still already okay ok thanks thank will would can
-    could should may might must have has had having s d m re ve ll an be"""
-)
-_POLISH = _set(
-    """jest sa to ze ja uzytkownik moj moja moje moim mojej mojego moich moimi mnie mi mna sie
-    swoj swoja swoje jestem jestes byl byla bylo byli byc o u w we z na od po za przez przy dla
-    oraz lub albo ale jak jako ktory ktora ktore co czy kto tym tej tego ten ta te juz wiecej
-    prosze tez takze mam ma masz maja mial miala nie"""
-)
-_RUSSIAN = _set(
-    """это есть я что пользователь мои моя мое моего моеи моему моем моих моим мне меня мнои мы
-    нас нам он она они оно его ее их им был была было были о об обо про в во на по за с со из от
-    до для у и или но а как так та тот те этот эта эти того то же уже больше еще пожалуиста имею
-    имеет"""
-)
+_LISTS = {name: frozenset(text.split()) for name, text in table(__file__)["words"].items()}
+NEGATIONS, SMALL = _LISTS["negations"], _LISTS["small"]
+"""`SMALL`: words that make no difference between two ways to say one fact."""
+_ENGLISH, _POLISH, _RUSSIAN = (_LISTS[one] for one in ("english", "polish", "russian"))
 STOP = SMALL | _ENGLISH | (_POLISH - NEGATIONS) | _RUSSIAN | {"i", "a", "do"}
 """Words that say nothing about a subject."""
-
-SOFT = _set(
-    """forget remember know say said tell told mention mentioned fact facts thing things stuff
-    information info detail details everything anything something memory note
-    zapomnij zapomniec zapamietaj pamietaj wiesz mowilem mowilam powiedzialem powiedzialam fakt
-    rzecz wszystko informacja informacje informacji pamiec notatka
-    забудь забыть запомни помни знаешь говорил говорила сказал сказала факт вещь все информация
-    информацию информации память заметка"""
-)
+SOFT = _LISTS["soft"]
 """Words of the request itself: they need not stand in the fact."""
-
-ENDINGS = _set(
-    """a e i y o u ie ze em om ow ami ach iem owi ego emu ej ym ymi ych im imi ich ia iu ii iom
-    iami iach iej owie cie dzie sz my cy
-    а я о е ы и у ю ь ои еи ою ею ом ем ам ям ами ями ах ях ов ев ии ыи ого его ому ему ым им ых
-    их ую юю ая яя ое ее ые ие ит ет ют ят"""
-) | {""}
+ENDINGS = _LISTS["endings"] | {""}
 """Folded endings of Polish and Russian nouns, adjectives and verbs."""
 _SOFTENED = (("dzie", "d"), ("cie", "t"), ("rze", "r"), ("dze", "g"), ("sze", "ch"), ("ce", "k"))
 """Polish locatives and datives, folded, and the consonant that other cases have (`kod, kodzie`)."""
-_HARD_ENDINGS = _set("a e i y o u em om ow ami ach owi") | {""}
+_HARD_ENDINGS = _LISTS["hard_endings"] | {""}
 """Endings of a noun's cases that leave its last consonant hard."""
-_TWO_TONGUES = _set("do")
+_TWO_TONGUES = frozenset(["do"])
 """Small words of English and of Polish: they do not tell which a text is."""
 
 

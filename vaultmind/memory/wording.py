@@ -82,9 +82,9 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
         lines.append(phrase(lang, "hidden", count=outcome.hidden_messages))
     lines += stored_told(lang, op, outcome)
     if outcome.nearest:
-        offers = op == "forget" and len(outcome.nearest) > 1
+        offer = "pick" if len(outcome.nearest) > 1 else "one"
         lines += [
-            phrase(lang, "pick" if offers else "nearest"),
+            phrase(lang, offer if op == "forget" else "nearest"),
             *(f"- {fact}" for fact in outcome.nearest),
         ]
     return "\n".join(lines)

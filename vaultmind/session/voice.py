@@ -257,6 +257,8 @@ class Voice:
         "Everything about" several facts is forgotten after a yes.
         """
         text, facts = spoken.intent.payload, self._facts(spoken.caller, spoken.target)
+        if all(one.folded in SOFT for one in content(text)):  # "delete that one"
+            return self._forget_that(spoken)
         meant = [facts[at] for at in asked_about(facts, text)]
         if len(meant) > 1 and _SAYS["all"].search(spoken.words):
             self.note_shown(spoken.caller, spoken.target, meant, offered=True)
