@@ -52,6 +52,7 @@ def test_the_same_thing_told_anew_is_a_contradiction(new: str, old: str) -> None
         ("Maria lives in London", "Anna lives in Paris"),
         ("Anna is in London this week", "Anna lives in Paris"),
         ("", "Anna lives in Paris"),
+        ("Ben İzmir'de oturuyorum", "I live in Ankara"),
     ],
 )
 def test_what_may_be_true_beside_a_fact_leaves_it(new: str, old: str) -> None:

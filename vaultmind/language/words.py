@@ -44,6 +44,7 @@ NEGATIONS, SMALL = _LISTS["negations"], _LISTS["small"]
 _ENGLISH, _POLISH, _RUSSIAN = (_LISTS[one] for one in ("english", "polish", "russian"))
 STOP = SMALL | _ENGLISH | (_POLISH - NEGATIONS) | _RUSSIAN | {"i", "a", "do"}
 """Words that say nothing about a subject."""
+_NOTHING = STOP | {""}  # a lone accent
 SOFT = _LISTS["soft"]
 """Words of the request itself: they need not stand in the fact."""
 ENDINGS = _LISTS["endings"] | {""}
@@ -91,7 +92,8 @@ def fold(text: str) -> str:
 
 def tokens(text: str) -> tuple[str, ...]:
     """Return a text's words in lower case, and its symbols that carry meaning (+ # % € 🍕)."""
-    spelled = _NOT.sub(" not", unicodedata.normalize("NFC", bare(text)).casefold())
+    plain = unicodedata.normalize("NFC", bare(text)).casefold().replace("i\u0307", "i")  # İzmir
+    spelled = _NOT.sub(" not", plain)
     return tuple(token for token in _TOKEN.findall(spelled) if _means(token))
 
 
@@ -107,7 +109,7 @@ def content(text: str) -> tuple[Word, ...]:
     """Return the words of a text that say what it is about, each once."""
     found = {fold(token): token for token in tokens(text)}
     spoken = _languages(frozenset(found), text)
-    return tuple(_word(token, spoken) for folded, token in found.items() if folded not in STOP)
+    return tuple(_word(token, spoken) for folded, token in found.items() if folded not in _NOTHING)
 
 
 def letters_shared(one: str, other: str) -> int:
