@@ -37,7 +37,7 @@ from vaultmind.language.encoder import Word
 from vaultmind.language.names import covers
 from vaultmind.language.reader import Intent, intent_of
 from vaultmind.language.text import plain_sentences
-from vaultmind.language.words import SOFT, content, fold
+from vaultmind.language.words import NEGATIONS, SOFT, content, fold
 from vaultmind.memory.contradictions import contradicts, denies, score
 from vaultmind.memory.match import find, same_fact
 from vaultmind.redact import MARK, mask, private_spans
@@ -218,8 +218,10 @@ MAYBE, KEEPS = 0.3, 0.55
 stretch of such words from which it is kept."""
 ASKS = 0.9
 """Likelihood of a wish to have something kept from which it is kept as said."""
-FEWEST = 2
-"""Words of a piece that says something."""
+FEWEST, HEAD = 2, 2
+"""Words of a piece that says something; and of what may stand before a colon: "Decided: ..."."""
+_GOES_ON = re.compile(r"(?:[:.,]\d+|[-/]\w+)+")
+"""What belongs to a word that marks cut."""
 UNDONE, SAME_UNDONE = -0.5, -2.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
 than between two facts; and from which it does where it speaks of the same thing."""
@@ -322,9 +324,13 @@ def stretches(words: Sequence[Word], tags: Matrix, text: str) -> list[tuple[str,
     edges = np.flatnonzero(np.diff(likely >= MAYBE, prepend=False, append=False))
     found = []
     for begin, end in edges.reshape(-1, 2).tolist():
-        sort = _sort(tags[begin:end])
-        piece = statement(text[words[begin].start : words[end - 1].end])
-        for_another = text[: words[begin].start].rstrip().endswith(":")  # "For the test user: I"
+        sort, first, stop = _sort(tags[begin:end]), words[begin].start, words[end - 1].end
+        if begin and fold(words[begin - 1].text) in NEGATIONS:  # "not MailerLite, we take Brevo"
+            first = words[begin - 1].start
+        if rest := _GOES_ON.match(text, stop):  # "at 18:30", "in 2024/25"
+            stop = rest.end()
+        piece, before = statement(text[first:stop]), text[:first].rstrip()
+        for_another = before.endswith(":") and len(before.split()) > HEAD  # "For the test user: I"
         if len(piece.split()) >= FEWEST and GAP not in piece and not for_another:
             found.append((piece, sort, float(likely[begin:end].mean())))
     return found

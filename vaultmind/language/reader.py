@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from vaultmind.language.names import agent_meant
 from vaultmind.language.network import Reading, network
 from vaultmind.language.text import readable, sentences
-from vaultmind.language.words import NEGATIONS, fold
+from vaultmind.language.words import NEGATIONS, SOFT, content, fold
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -24,6 +24,7 @@ IntentName = Literal[
     "remember", "forget_that", "forget_topic", "correct", "skip", "recall", "show_memory", "none"
 ]
 INTENTS: tuple[IntentName, ...] = get_args(IntentName)
+Place = tuple[int, int]
 Scope = Literal["this", "before", "after"]
 
 GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
@@ -55,6 +56,10 @@ _FOR_NOW = re.compile(
 """Whoever says that does not mean the memory."""
 _NOT = re.compile(r"[,;—-]? (?:not|a nie|nie|а не|не) ([^,;.!?]{1,60})[.!?\s]*$", re.I)
 """How a correction ends that names what was wrong: "Thursday, not Tuesday"."""
+_BUT = re.compile(
+    r"\b(?:not|nie|не) ([^,;.!?]{1,40}?),? (?:but|tylko|lecz|ale|а|но) ([^,;.!?]{1,60})", re.I
+)
+"""The same the other way round: "not 69 but 59"."""
 _THAT = re.compile(
     r"\b(?:that|this|it|last|said|told|tym|to|tego|ostatni\w*|mówił\w*|powiedzia\w*|"
     r"это\w*|того?|последн\w*|сказал\w*|говорил\w*)\b",
@@ -83,6 +88,14 @@ TAIL_LETTERS = 12
 """Letters of a "no, sorry" before what is right."""
 GOES_ON = 0.95
 """Likelihood from which a topic is forgotten whose sentence goes on: "Forget Rome, let's ..."."""
+_AND_THAT = re.compile(
+    r",? (?:and that (?=(?-i:[A-Z])|(?:i|we|he|she|it|they|my|our|his|her|its|their|the)\b)"
+    r"|(?:i|oraz) że |и что |und dass |y que |et que )",
+    re.I,
+)
+_THAT_CLAUSE = re.compile(r"\b(?:that|że|что|dass|que)\b", re.I)
+FEWEST, ALONE = 3, 0.5
+"""Words of a sentence that may be a fact of its own, and likelihood that it can be understood."""
 _ADDRESS = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,24}){1,4}|~?/?[\w-]{1,60}(?:[./][\w-]{1,60}){1,9}/?"
     r"|\b[ap]\.m\.|\b(?:Mr|Mrs|Ms|Dr|St|ul|ks|ул|г)\.(?= \w)"
@@ -255,6 +268,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         begin = _begin_of(text, begin, whole=group == "correct" and not bare)
         end = _end_of(text, end)
     payload = text[begin:end] if group != "skip" and label != "show" else ""
+    if group == "forget" and all(one.folded in SOFT for one in content(payload)):
+        payload = ""  # "delete that one"
     if group == "forget" and payload and sure < GOES_ON:
         rest = re.split(r"[.!?\n]", text[end:])[0]
         goes_on = "," in payload or (rest[:1] == "," and len(rest.split()) > 1)
@@ -265,10 +280,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         # "wipe your memory" means no one fact
         begin, end = trimmed(text, 0, len(text))
         payload = text[begin:end]
-    if group == "correct" and (denied := _NOT.search(text)):
-        old_begin, old_end = trimmed(text, *denied.span(1))
-        if begin >= denied.start():  # the words that are wrong are not the new ones
-            begin, end = trimmed(text, text.rfind(",", 0, denied.start()) + 1, denied.start())
+    if group == "correct":
+        (begin, end), (old_begin, old_end) = _put_right(text, (begin, end), (old_begin, old_end))
         payload = text[begin:end]
     named: dict[str, IntentName] = {
         "forget": "forget_topic" if payload else "forget_that",
@@ -287,6 +300,17 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         scopes=_scopes(asks, text) if group == "skip" else (),
         confidence=sure,
     )
+
+
+def _put_right(text: str, new: Place, old: Place) -> tuple[Place, Place]:
+    """Return where the new and the old words of a correction stand, where it names both."""
+    if turned := _BUT.search(text):
+        return trimmed(text, *turned.span(2)), trimmed(text, *turned.span(1))
+    if denied := _NOT.search(text):
+        old = trimmed(text, *denied.span(1))
+        if new[0] >= denied.start():  # the words that are wrong are not the new ones
+            new = trimmed(text, text.rfind(",", 0, denied.start()) + 1, denied.start())
+    return new, old
 
 
 def _begin_of(text: str, begin: int, *, whole: bool) -> int:
@@ -385,6 +409,32 @@ def _named(text: str, intent: Intent, names: tuple[str, ...]) -> str:
     around = f"{text[: intent.start]} {text[intent.end :]}" if intent.payload else text
     found = (agent_meant(word, names) for word in re.findall(r"[\w-]+", around))
     return next(filter(None, found), "")
+
+
+def facts_in(text: str) -> list[str]:
+    """Return the facts of one request: "I like tea and that Ola likes coffee" has two, and so have
+    two sentences of which the second can be understood by itself.
+
+    What somebody said or thinks ("Marek says that …, and that …") is one.
+    """
+    told: list[str] = []
+    for one in (text[it.start : it.end] for it in sentences(text)):
+        if told and not (len(one.split()) >= FEWEST and _stands_alone(one)):
+            told[-1] += f" {one}"
+        else:
+            told.append(one)
+    whole = [*(one.rstrip(".") for one in told[:-1]), *told[-1:]]
+    return [fact for one in whole for fact in _parted(one)]
+
+
+def _stands_alone(text: str) -> bool:
+    return network().read("facts", [text])[0].heads["alone"]["alone"] >= ALONE
+
+
+def _parted(text: str) -> list[str]:
+    facts = _AND_THAT.split(text)
+    whole = any(len(one.split()) < 2 or _THAT_CLAUSE.search(one) for one in facts)  # noqa: PLR2004
+    return [text] if whole else facts
 
 
 def _most(shares: dict[str, float]) -> str:

@@ -34,12 +34,6 @@ _MONTH = re.compile(
     r"Janu|Febr|März|April|Mai\b|Ju[nl]i\b|Ju[nl][ey]\b|Augu|Sept|O[kc]to|Nove|De[zc]e"
 )
 """How a month begins that follows "14." with a capital letter."""
-_AND_THAT = re.compile(
-    r",? (?:and that (?=(?-i:[A-Z])|(?:i|we|he|she|it|they|my|our|his|her|its|their|the)\b)"
-    r"|(?:i|oraz) że |и что |und dass |y que |et que )",
-    re.I,
-)
-_THAT = re.compile(r"\b(?:that|że|что|dass|que)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +103,3 @@ def _short(piece: str) -> str:
         return piece
     space = piece.rfind(" ", MOST_CHARACTERS // 2, MOST_CHARACTERS)
     return f"{piece[: space if space > 0 else MOST_CHARACTERS].rstrip()} {MARK}"
-
-
-def facts_in(text: str) -> list[str]:
-    """Return the facts of one request: "I like tea and that Ola likes coffee" has two.
-
-    What somebody said or thinks ("Marek says that …, and that …") is one.
-    """
-    facts = _AND_THAT.split(text)
-    whole = any(len(one.split()) < 2 or _THAT.search(one) for one in facts)  # noqa: PLR2004
-    return [text] if whole else facts

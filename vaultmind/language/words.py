@@ -90,6 +90,15 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", plain)
 
 
+_FORMS = {
+    fold(form): fold(word)
+    for listed in table(__file__)["forms"].values()
+    for word, *forms in map(str.split, listed.split(","))
+    for form in forms
+}
+"""An irregular form, folded → the word that it is compared as."""
+
+
 def tokens(text: str) -> tuple[str, ...]:
     """Return a text's words in lower case, and its symbols that carry meaning (+ # % € 🍕)."""
     plain = unicodedata.normalize("NFC", bare(text)).casefold().replace("i\u0307", "i")  # İzmir
@@ -147,6 +156,8 @@ def _softened(soft: str, plain: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _word(token: str, spoken: tuple[str, ...]) -> Word:
     folded = fold(token)
+    if base := _FORMS.get(folded):
+        token = folded = base
     if not folded.isalpha():
         return Word(folded, frozenset())
     languages = ("russian",) if _CYRILLIC.search(folded) else spoken

@@ -71,6 +71,8 @@ def told(lang: str, op: str, outcome: Outcome, asked: str) -> str:
     name = op if outcome.outcome == "written" else outcome.outcome
     if name == "not_found" and outcome.fact:  # it was found, and is not to be lost
         name = "not_kept"
+    if name == "forget" and not outcome.path:  # only messages said it
+        name = "unsaid"
     if name == "remember" and outcome.before:  # it took the place of a fact it contradicts
         name = "replace"
     before, fact = outcome.before or asked, outcome.fact or asked

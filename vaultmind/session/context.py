@@ -277,8 +277,10 @@ class _Draft:
         rest = sorted((one for one in facts if one not in gone), key=_importance)
 
         def less(many: int) -> str:
-            return plain_text(with_days(_without(text, [*gone, *rest[:many]])))
+            return plain_text(days(_without(text, [*gone, *rest[:many]])))
 
+        whole = plain_text(with_days(_without(text, gone)))
+        days: Callable[[str], str] = with_days if count(whole) <= room else str
         many = bisect_left(range(len(rest)), True, key=lambda many: count(less(many)) <= room)
         if many:
             self.drop(f"{many} of {len(rest)} facts, the least important")
@@ -504,8 +506,7 @@ def others_text(others: Sequence[parts.Recent]) -> str:
 
 
 def _importance(one: PlacedFact) -> tuple[int, bool, str, int]:
-    fact = one.fact
-    return _IMPORTANCE[fact.section], not fact.written, fact.written, one.start
+    return _IMPORTANCE[one.fact.section], not one.fact.written, one.fact.written, one.start
 
 
 def _without(text: str, facts: Sequence[PlacedFact]) -> str:

@@ -20,8 +20,8 @@ from typing import Literal, get_args
 from vaultmind.index.when import Span, redated, spans, undated
 from vaultmind.language.names import covers, mutual
 from vaultmind.language.network import network
-from vaultmind.language.reader import Intent, Reader
-from vaultmind.language.text import facts_in, sentences
+from vaultmind.language.reader import Intent, Reader, facts_in
+from vaultmind.language.text import sentences
 from vaultmind.language.words import NEGATIONS, SOFT, content, fold
 from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import own_paragraphs, parse_brain
@@ -42,6 +42,7 @@ NEWEST, LOOKED_BACK = 6, 40
 to keep something may mean."""
 SAME_SHARE = 0.5
 """Part of their words that two tellings of one message share at least."""
+BOTH = 2
 CLEAR, FRAGMENT = 0.5, 3
 """Likelihood from which words can be understood by themselves; fewer words never can."""
 Op = Literal["remember", "replace", "forget"]
@@ -136,6 +137,8 @@ class Voice:
     def _understood(self, whole: Spoken, words: str) -> Spoken:
         """Return one request of a message: an agent hidden from the caller is no agent to it."""
         intent = self.words.understand(words)
+        if intent.intent == "none" and (agreed := _SAYS["agreed"].match(words)):  # "yes, forget it"
+            intent = self.words.understand(words[agreed.end() :])
         if intent.target and not self._sees(whole.caller, intent.target):
             intent = self.words.understand(words, naming=False)
         return replace(whole, words=words, intent=intent, target=intent.target or whole.target)
@@ -200,7 +203,8 @@ class Voice:
         last: a yes to forgetting several facts, or one of a list.
         """
         words, that = spoken.words.strip(), self._that(spoken)
-        if that and self._focus[spoken.ear].offered and _SAYS["yes"].fullmatch(words):
+        every = _SAYS["yes"].fullmatch(words) if that else None
+        if every and (self._focus[spoken.ear].offered or (every[1] and len(that) == BOTH)):
             return that
         listed = _SAYS["listed"].fullmatch(words) if len(that) > 1 else None
         place = listed.lastindex or 0 if listed else 0
@@ -257,8 +261,6 @@ class Voice:
         "Everything about" several facts is forgotten after a yes.
         """
         text, facts = spoken.intent.payload, self._facts(spoken.caller, spoken.target)
-        if all(one.folded in SOFT for one in content(text)):  # "delete that one"
-            return self._forget_that(spoken)
         meant = [facts[at] for at in asked_about(facts, text)]
         if len(meant) > 1 and _SAYS["all"].search(spoken.words):
             self.note_shown(spoken.caller, spoken.target, meant, offered=True)
@@ -432,7 +434,7 @@ def _mended(text: str, said: str, old: str, new: str) -> str:
             return text.replace(bare if right == _bare(theirs[0]) else mine[0].text, right, 1)
     if old and not wrong:
         return ""
-    return _laid_over(text, new) or _put(text, said, wrong, old, new)
+    return _laid_over(text, new, wrong) or _put(text, said, wrong, old, new)
 
 
 def _times(text: str) -> tuple[Span, ...]:
@@ -447,11 +449,11 @@ def _bare(told: Span) -> str:
     return rest if same and lead.isalpha() else told.text
 
 
-def _laid_over(text: str, new: str) -> str:
+def _laid_over(text: str, new: str, old: Words) -> str:
     """Return a fact with the one run of its words replaced that new words say otherwise.
 
     It must come after words that both say, and that tell something, or be a number; what the new
-    words do not speak of stays.
+    words do not speak of stays. The words that were named as wrong are among those.
     """
     ours, theirs = list(WORD.finditer(text)), list(WORD.finditer(new))
     said, given = ([fold(one.group()) for one in words] for words in (ours, theirs))
@@ -465,6 +467,7 @@ def _laid_over(text: str, new: str) -> str:
     leads = before[0] == "equal" and content(" ".join(said[before[1] : before[2]]))
     fits = many == end - start or (many < end - start and runs[-1] == runs[changes[0]])
     wrong = ours[start : start + many]
+    fits &= {one.start() for one in old} <= {one.start() for one in wrong}
     return _replaced(text, wrong, new, right) if fits and (counts or leads) else ""
 
 

@@ -98,7 +98,7 @@ def _heard(one: Heard, agents: bool) -> Row:
         **{name: getattr(outcome, name) for name in ("outcome", "agent", "path", "block")},
         message=Recalled(said, outcome.path or "memory"),
     )
-    if agents and intent.intent == "none":
+    if agents and intent.intent == "none" and outcome.outcome == "unchanged":
         return row.saying(f"{said} {NOT_HEARD}")
     if agents and outcome.outcome == "denied":
         return row.saying(f"{HEADLINES['denied']} {said}")
