@@ -208,8 +208,8 @@ def statement(text: str) -> str:
 
 # --- facts -------------------------------------------------------------------------------
 
-Found = tuple[Candidate, Utterance]
-"""A fact, and the sentence that says it."""
+Found = tuple[Candidate, Utterance, float]
+"""A fact, the sentence that says it, and how likely it is one that lasts."""
 MAX_FACTS = 8
 NOT_SAID = ("quoted", "private", "orders the memory")
 """Faults of what is no part of what the person said."""
@@ -222,9 +222,10 @@ FEWEST, HEAD = 2, 2
 """Words of a piece that says something; and of what may stand before a colon: "Decided: ..."."""
 _GOES_ON = re.compile(r"(?:[:.,]\d+|[-/]\w+)+")
 """What belongs to a word that marks cut."""
-UNDONE, SAME_UNDONE = -0.5, -2.0
+UNDONE, SAME_UNDONE, TRUST = -0.5, -2.0, 10.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
-than between two facts; and from which it does where it speaks of the same thing."""
+than between two facts; and from which it does where it speaks of the same thing. What is surer than
+it must be to be kept needs so much more to be taken back."""
 REACH = 40
 """Sentences of the user after a fact that may take it back."""
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
@@ -276,20 +277,21 @@ def _still_so(
 
     In doubt a fact is not kept: what came in its place is a fact of its own, or is told again.
     """
-    for fact, one in found:
+    for fact, one, sure in found:
         place = next(at for at, other in enumerate(said) if other is one)
         later = (other.text for other in said[place + 1 :][:REACH])
-        if any(_takes_back(text, fact.text) for text in later):
+        if any(_takes_back(text, fact.text, sure) for text in later):
             dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
         else:
             yield fact
 
 
-def _takes_back(text: str, fact: str) -> bool:
+def _takes_back(text: str, fact: str, sure: float) -> bool:
     """Tell whether a sentence seems to take back a fact that was told before it."""
     about = [word for word in words_of(fact) if word.folded not in SOFT]
     same = any(word.same(other) for word in about for other in words_of(text))
-    return score(fact, text) >= (SAME_UNDONE if same else UNDONE)
+    least = (SAME_UNDONE if same else UNDONE) + TRUST * (sure - KEEPS)
+    return score(fact, text) >= least
 
 
 def _found(said: Sequence[Utterance], dropped: list[Dropped]) -> Iterator[Found]:
@@ -307,7 +309,8 @@ def _found(said: Sequence[Utterance], dropped: list[Dropped]) -> Iterator[Found]
                 continue
             weight = ASKED if asked or one.intent.intent == "correct" else WEIGHT[category]
             section = SECTION_OF[category]
-            yield Candidate(category, text, (one.key,), weight, section, asked=bool(asked)), one
+            told = Candidate(category, text, (one.key,), weight, section, asked=bool(asked))
+            yield told, one, sure
 
 
 def _asked(one: Utterance) -> str:

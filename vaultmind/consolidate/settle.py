@@ -311,7 +311,7 @@ class Reported:
         most, bad, fates = len(known) + self.max_facts, list[Dropped](), list[Settled]()
         work, messages = Work(self.by, agent, session, caller), {key_of(one): one for one in said}
         for told in facts:
-            found = _judged(told, said)
+            found = _judged(told, said, "\n".join(known))
             there = any(is_known(found.text, one) for one in known)
             if isinstance(found, Candidate) and (there or len(known) == most):
                 reason = "already known" if there else "too many"
@@ -370,11 +370,11 @@ def _unfit(text: str, *, quotes: bool = True) -> Reason:
     return "orders the memory" if gives_orders(said) else ""
 
 
-def _judged(told: Told, said: Sequence[Message]) -> Candidate | Dropped:
+def _judged(told: Told, said: Sequence[Message], known: str) -> Candidate | Dropped:
     """Return a fact with the message that it quotes as evidence, or why the talk bears it not out.
 
-    Words that were pasted bear out nothing. What no message says may be what was forgotten: then
-    the words are kept nowhere.
+    It may name what is `known` already. Words that were pasted bear out nothing. What no message
+    says may be what was forgotten: then the words are kept nowhere.
     """
     text, quote = one_line(told.text), told.quote
     section = told.section or pick(text)
@@ -384,7 +384,7 @@ def _judged(told: Told, said: Sequence[Message]) -> Candidate | Dropped:
     there = [one for one in said if stands(quote, one.text)]
     there = [one for one in there if one.role == "user"] or there
     keys = tuple(key_of(one) for one in there[-1:])
-    fault = supported(text, said, quote)
+    fault = supported(text, said, quote, also=known)
     if fault and fault.reason != "polarity":
         return Dropped(text if there else "", fault.reason, keys, category)
     if not fault and all(_is_pasted(quote, one.text) for one in there):

@@ -24,8 +24,6 @@ AHEAD = 0.95
 """Likelihood from which a wish means all that follows."""
 BEYOND_DOUBT = 0.9
 """Likelihood from which a message is hidden as soon as it is written down."""
-CERTAIN = 0.95
-"""Likelihood from which a sentence is a request: many a plain date looks like a correction."""
 
 
 def unkept(messages: Sequence[Message], least: float = 0.0) -> dict[int, int]:
@@ -76,9 +74,11 @@ def refs_of(agent: str, session: str, messages: Iterable[Message]) -> list[Messa
 
 
 def asks_memory(sentence: str) -> bool:
-    """Tell whether a sentence has the memory keep, change or leave something: in no summary."""
-    intent = intent_of(sentence)
-    return intent.confidence >= CERTAIN and intent.intent not in ("recall", "show_memory")
+    """Tell whether a sentence has the memory keep or leave something: in no summary.
+
+    What puts something right is said of the conversation, too.
+    """
+    return intent_of(sentence).intent in ("remember", "forget_that", "forget_topic", "skip")
 
 
 def _wish(text: str) -> Intent:

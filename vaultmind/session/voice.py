@@ -22,7 +22,7 @@ from vaultmind.language.names import covers, mutual
 from vaultmind.language.network import network
 from vaultmind.language.reader import Intent, Reader, facts_in
 from vaultmind.language.text import sentences
-from vaultmind.language.words import NEGATIONS, SOFT, content, fold
+from vaultmind.language.words import NEGATIONS, SOFT, STOP, content, fold
 from vaultmind.memory.audit import newest_first
 from vaultmind.memory.brain import own_paragraphs, parse_brain
 from vaultmind.memory.contradictions import dated, denies, is_count, superseded
@@ -303,7 +303,8 @@ class Voice:
             return spoken.answer(message, replace(outcome, outcome="denied"))
         brain, archive = (mask(read_text(reader, one)[0]).text for one in files)
         asked = intent.payload if intent.intent == "recall" else ""
-        known = recalled(brain, archive, asked, partial(self.near, target, asked, caller))
+        bare = " ".join(one for one in asked.split() if fold(one) not in STOP)
+        known = recalled(brain, archive, asked, partial(self.near, target, bare or asked, caller))
         self.note_shown(caller, target, known.facts)
         names = known.names
         if "nothing_yet" in names and self.sessions.open_session(target, caller.conversation):
