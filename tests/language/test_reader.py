@@ -14,15 +14,14 @@ ASKED = [
     ("Запомни, что я живу в Твери", "remember", "я живу в Твери"),
     ("Forget that I live in Leeds", "forget_topic", "I live in Leeds"),
     ("Zapomnij o moim byłym", "forget_topic", "moim byłym"),
+    ("It isn't Tuesday but Thursday", "correct", "Thursday"),
     ("What do you know about my kids?", "recall", "my kids"),
     ("Что ты знаешь о моей работе?", "recall", "моей работе"),
 ]
 QUIET = [
     "Remove the dark mode toggle from the settings page",
-    "Please delete the Bosch logo from the header.",
     "I forgot my umbrella on the bus again",
     "Usuń nieużywane importy z tego pliku",
-    "My sister lives in Gdańsk",
 ]
 
 

@@ -46,6 +46,7 @@ LEAST_FIRST = ("current", None, "preferences", "decisions", "user")
 SLACK = 0.15
 """Room that moving facts leaves, as a share of what lies between the limit and the target."""
 
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)\)")
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 
 
@@ -410,14 +411,13 @@ def with_room(step: Step, text: str, archive: str, ask: Ask) -> Step:
     goal = limit - round((limit - min(target, limit)) * SLACK)
     taken, left, came = brain.block_ids(archive), list[Move](), list[Move]()
     ours = [one for one in parse_brain(text).facts if is_ours(one, text, ask.paths)]
-    for one in sorted(ours, key=lambda it: _worth(it.fact)):
+    for one in sorted(ours, key=lambda it: _worth(it.fact, ask.today.isoformat())):
         if size > goal and one.fact.block != step.outcome.block:
             left.append(brain.leaving(text, one))
             came.append(archived(one.fact, taken, ask))
             size = brain_tokens(brain.apply(text, left, archive=False))
-    said = f" {counted(len(left), 'older fact')} moved to {ask.archive} to keep the brain small."
-    message = step.outcome.message + said * bool(left)
-    outcome = replace(step.outcome, message=message, archived=len(left))
+    said = f"{counted(len(left), 'older fact')} moved to {ask.archive} to keep the brain small."
+    outcome = replace(also(step.outcome, said if left else ""), archived=len(left))
     return replace(step, outcome=outcome, moves=(*step.moves, *left, *came))
 
 
@@ -439,12 +439,14 @@ def is_ours(placed: PlacedFact, text: str, paths: VaultPaths) -> bool:
     return text[placed.start : placed.end].rstrip("\r") == f"- {brain.render_fact(fact, paths)}"
 
 
-def _worth(fact: Fact) -> tuple[bool, int, str]:
-    """Return what a fact is worth keeping: who wanted it, its section, how new it is.
+def _worth(fact: Fact, today: str) -> tuple[bool, bool, int, str]:
+    """Return what a fact is worth keeping: whether its day is past, who wanted it, its section, how
+    new it is.
 
     Nothing that was only found in a conversation pushes out what the person asked to have kept.
     """
-    return fact.how not in FOUND, LEAST_FIRST.index(fact.section), fact.written
+    is_past = any(day < today for day in _DAY.findall(fact.text)[-1:])
+    return not is_past, fact.how not in FOUND, LEAST_FIRST.index(fact.section), fact.written
 
 
 # --- undo ---------------------------------------------------------------------------------

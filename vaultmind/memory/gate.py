@@ -437,8 +437,7 @@ class Gate:
         said = self._saying(ask.write, [Fact(one, None) for one in words])
         hides, outcome = self.hiding.new(said), step.outcome
         if hides:
-            outcome = replace(outcome, outcome="written", path="")
-            outcome = replace(outcome, message="No fact says it.")
+            outcome = replace(outcome, outcome="written", path="", message="No fact says it.")
         elif not words:
             outcome = also(outcome, "To hide messages about it, give a longer quote.")
         return replace(step, outcome=outcome, hidden=hides)
