@@ -57,7 +57,8 @@ _FOR_NOW = re.compile(
 _NOT = re.compile(r"[,;—-]? (?:not|a nie|nie|а не|не) ([^,;.!?]{1,60})[.!?\s]*$", re.I)
 """How a correction ends that names what was wrong: "Thursday, not Tuesday"."""
 _BUT = re.compile(
-    r"\b(?:not|nie|не) ([^,;.!?]{1,40}?),? (?:but|tylko|lecz|ale|а|но) ([^,;.!?]{1,60})", re.I
+    r"(?:\b(?:not|nie|не)|n['’]t) ([^,;.!?]{1,40}?),? (?:but|tylko|lecz|ale|а|но) ([^,;.!?]{1,60})",
+    re.I,
 )
 """The same the other way round: "not 69 but 59"."""
 _THAT = re.compile(
