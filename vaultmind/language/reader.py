@@ -424,8 +424,7 @@ def facts_in(text: str) -> list[str]:
             told[-1] += f" {one}"
         else:
             told.append(one)
-    whole = [*(one.rstrip(".") for one in told[:-1]), *told[-1:]]
-    return [fact for one in whole for fact in _parted(one)]
+    return [fact for one in told for fact in _parted(one.removesuffix("." * (len(told) > 1)))]
 
 
 def _stands_alone(text: str) -> bool:
