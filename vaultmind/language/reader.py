@@ -256,8 +256,7 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     labels, least = GROUPS[group]
     if group == "remember" and _COMMAND.match(text) and not text.rstrip().endswith("?"):
         sure = 1.0 if sure >= PLAINLY else sure
-    passing = group == "forget" and _FOR_NOW.search(text)
-    if sure < least or passing:
+    if sure < least or (group == "forget" and _FOR_NOW.search(text)):
         return Intent(lang=lang)
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)
@@ -420,15 +419,17 @@ def facts_in(text: str) -> list[str]:
     """
     told: list[str] = []
     for one in (text[it.start : it.end] for it in sentences(text)):
-        if told and not (len(one.split()) >= FEWEST and _stands_alone(one)):
+        if told and not stands_alone(one):
             told[-1] += f" {one}"
         else:
             told.append(one)
     return [fact for one in told for fact in _parted(one.removesuffix("." * (len(told) > 1)))]
 
 
-def _stands_alone(text: str) -> bool:
-    return network().read("facts", [text])[0].heads["alone"]["alone"] >= ALONE
+def stands_alone(text: str) -> bool:
+    """Tell whether a sentence can be understood by itself."""
+    reads = len(text.split()) >= FEWEST
+    return reads and network().read("facts", [text])[0].heads["alone"]["alone"] >= ALONE
 
 
 def _parted(text: str) -> list[str]:

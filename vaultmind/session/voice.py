@@ -19,8 +19,7 @@ from typing import Literal, get_args
 
 from vaultmind.index.when import Span, redated, spans, undated
 from vaultmind.language.names import covers, mutual
-from vaultmind.language.network import network
-from vaultmind.language.reader import Intent, Reader, facts_in
+from vaultmind.language.reader import Intent, Reader, facts_in, stands_alone
 from vaultmind.language.text import sentences
 from vaultmind.language.words import NEGATIONS, SOFT, STOP, content, fold
 from vaultmind.memory.audit import newest_first
@@ -43,8 +42,7 @@ to keep something may mean."""
 SAME_SHARE = 0.5
 """Part of their words that two tellings of one message share at least."""
 BOTH = 2
-CLEAR, FRAGMENT = 0.5, 3
-"""Likelihood from which words can be understood by themselves; fewer words never can."""
+"""Facts of a list that "delete both" means."""
 Op = Literal["remember", "replace", "forget"]
 _SAYS = {name: re.compile(said, re.I | re.X) for name, said in table(__file__)["voice"].items()}
 """What means something only after what was said last, and who is meant by a word."""
@@ -248,8 +246,7 @@ class Voice:
             return self._write(spoken, "replace", new, old=_name(fact), asked=asked)
         if new and len(sentences(spoken.words)) > 1:
             return self._nothing(spoken)  # a story: what lasts of it is kept when it ends
-        is_long = len(WORD.findall(new)) >= FRAGMENT
-        if is_long and network().read("facts", [new])[0].heads["alone"]["alone"] >= CLEAR:
+        if stands_alone(new):
             return self._write(spoken, "remember", new)
         near = [fact] if fact else that or [facts[at] for at in asked_about(facts, asked)]
         outcome = Outcome("not_found", spoken.target, nearest=_shown(near[:NEAREST]))
