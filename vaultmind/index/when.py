@@ -18,7 +18,7 @@ MAX_SPANS = 12
 """Times of one text; a timetable of a hundred days is about none of them."""
 _SENTENCE_END = re.compile(r"[.!?\n]\s")
 _SENTENCE = 300
-_TILL = re.compile(r"\s(?:to|till|until|do|до|по|bis|hasta|à|-|–)\s")
+_TILL = re.compile(r"\s(?:to|till|until|do|до|по|bis|hasta|à)\s")
 """Characters either way in which a time's sentence is looked for."""
 WORDS = re.compile(r"[^\W_]+")
 MAX_CHARACTERS = 20_000

@@ -156,11 +156,11 @@ def _softened(soft: str, plain: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _word(token: str, spoken: tuple[str, ...]) -> Word:
     folded = fold(token)
-    if base := _FORMS.get(folded):
-        token = folded = base
     if not folded.isalpha():
         return Word(folded, frozenset())
     languages = ("russian",) if _CYRILLIC.search(folded) else spoken
+    if languages[-1] != "english" and folded in _FORMS:
+        token = folded = _FORMS[folded]
     stems = {
         f"{language} {stem}"
         for language in languages
