@@ -39,7 +39,7 @@ from vaultmind.language.reader import Intent, intent_of
 from vaultmind.language.text import plain_sentences
 from vaultmind.language.words import NEGATIONS, SOFT, content, fold
 from vaultmind.memory.contradictions import contradicts, denies, score
-from vaultmind.memory.match import find, same_fact
+from vaultmind.memory.match import find, mentions, same_fact
 from vaultmind.redact import MARK, mask, private_spans
 from vaultmind.session.recall import key_of
 from vaultmind.session.unkept import unkept
@@ -219,7 +219,7 @@ stretch of such words from which it is kept."""
 ASKS = 0.9
 """Likelihood of a wish to have something kept from which it is kept as said."""
 FEWEST, HEAD = 2, 2
-"""Words of a piece that says something; and of what may stand before a colon: "Decided: ..."."""
+"""Words of a piece that says something; and before the colon of a decision: "Agreed: we ..."."""
 _GOES_ON = re.compile(r"(?:[:.,]\d+|[-/]\w+)+")
 """What belongs to a word that marks cut."""
 UNDONE, SAME_UNDONE, TRUST = -0.5, -2.0, 10.0
@@ -246,7 +246,7 @@ def extract(
         for one in said
         if one.fault and any(map(str.isalnum, one.text))
     ]
-    kept = _still_so(_found(said, dropped), said, dropped)
+    kept = _still_so(_found(said, dropped), said, _requests(messages), dropped)
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
     return Extraction(tuple(map(_with_doubt, merged.facts)), (*dropped, *merged.dropped))
 
@@ -270,17 +270,49 @@ def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
             yield Candidate("DELETE", words, (one.key,), ASKED, asked=True)
 
 
+Request = tuple[int, str, Intent]
+"""The number of a message, a sentence of it that asks the memory to change, and what it asks."""
+
+
+def _requests(messages: Sequence[Message]) -> list[Request]:
+    """Return what the user asked the memory to add, change and forget, done or not."""
+    return [
+        (at, one, heard)
+        for at, message in enumerate(messages)
+        if message.role == "user" and not message.erased
+        for one in plain_sentences(own_words(message.text)[0])
+        if len(one) <= ASKED_CHARACTERS
+        if (heard := intent_of(one)).intent in ("remember", "correct", "forget_topic")
+    ]
+
+
+def _withdraws(said: str, heard: Intent, fact: str) -> bool:
+    """Tell whether a request forgets a fact, or names as wrong what it says of the same thing."""
+    if heard.intent == "forget_topic":
+        return mentions(fact, heard.payload)
+    if not heard.old or not mentions(fact, heard.old):
+        return False
+    wrong, there = words_of(heard.old), words_of(fact)
+    rest = [one for one in words_of(said) if not any(map(one.same, wrong))]
+    return len(rest) <= FEWEST or any(one.same(other) for one in rest for other in there)
+
+
 def _still_so(
-    found: Iterable[Found], said: list[Utterance], dropped: list[Dropped]
+    found: Iterable[Found],
+    said: list[Utterance],
+    requests: Sequence[Request],
+    dropped: list[Dropped],
 ) -> Iterator[Candidate]:
-    """Yield the facts that nothing said after them seems to take back.
+    """Yield the facts that nothing said, or asked of the memory, after them seems to take back.
 
     In doubt a fact is not kept: what came in its place is a fact of its own, or is told again.
     """
     for fact, one, sure in found:
         place = next(at for at, other in enumerate(said) if other is one)
-        later = (other.text for other in said[place + 1 :][:REACH])
-        if any(_takes_back(text, fact.text, sure) for text in later):
+        after = [(text, heard) for at, text, heard in requests if at > one.at]
+        later = [*(other.text for other in said[place + 1 :][:REACH]), *(text for text, _ in after)]
+        withdrawn = any(_withdraws(text, heard, fact.text) for text, heard in after)
+        if withdrawn or any(_takes_back(text, fact.text, sure) for text in later):
             dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
         else:
             yield fact
@@ -333,7 +365,8 @@ def stretches(words: Sequence[Word], tags: Matrix, text: str) -> list[tuple[str,
         if rest := _GOES_ON.match(text, stop):  # "at 18:30", "in 2024/25"
             stop = rest.end()
         piece, before = statement(text[first:stop]), text[:first].rstrip()
-        for_another = before.endswith(":") and len(before.split()) > HEAD  # "For the test user: I"
+        of_oneself = sort in ("CORE", "PREFERENCE") or len(before.split()) > HEAD
+        for_another = before.endswith(":") and of_oneself  # "For the test user: I ..."
         if len(piece.split()) >= FEWEST and GAP not in piece and not for_another:
             found.append((piece, sort, float(likely[begin:end].mean())))
     return found

@@ -72,7 +72,8 @@ SLIGHTLY, LIKELIER = 0.05, 0.5
 _CLAUSE = re.compile(r"\b(?:that|że|ze|что)\b")
 """What a clause begins with: "forget that ..." means a fact, whatever follows."""
 _ANNOUNCES = re.compile(
-    r"about to (?:say|tell)|(?:teraz|zaraz) powiem|сейчас (?:скажу|расскажу)", re.I
+    r"(?i)about to (?:say|tell)|(?:say|tell you) next|(?:teraz|zaraz|dalej) powiem|powiem dalej"
+    r"|(?:сейчас|дальше) (?:скажу|расскажу)|(?:скажу|расскажу) дальше"
 )
 """Whoever says that means what comes next."""
 _COMMAND = re.compile(
@@ -151,9 +152,8 @@ class Reader:
         """Return what a message asks for; without `naming` no word of it names an agent."""
         intent = self._literal(text) or intent_of(text)
         names = tuple(self._names()) if naming else ()
-        if names and intent.confidence < SURE:
-            told = _told_to(text, names)
-            intent = intent if told.intent == "none" else told
+        if names and intent.confidence < SURE and (told := _told_to(text, names)) != NONE:
+            intent = told
         asked = names and intent.intent != "none"
         return replace(intent, target=_named(text, intent, names)) if asked else intent
 

@@ -46,7 +46,6 @@ LEAST_FIRST = ("current", None, "preferences", "decisions", "user")
 SLACK = 0.15
 """Room that moving facts leaves, as a share of what lies between the limit and the target."""
 
-_DAY = re.compile(r"(\d{4}-\d\d-\d\d)\)")
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 
 
@@ -159,8 +158,8 @@ def plan(text: str, archive: str, ask: Ask) -> Step:
 def _put_fact(text: str, archive: str, ask: Ask) -> Step:
     """Add a fact, unless the brain says it already.
 
-    A correction puts it in the place of the fact that it names. What the new fact contradicts
-    otherwise was true once: it moves to the archive, with the day until which it held. A fact
+    A correction puts it in the place of the fact that it names, and of no other. What a new fact
+    contradicts was true once: it moves to the archive, with the day until which it held. A fact
     stays, and is told of, where something would be lost with it.
     """
     write, now, old = ask.write, parse_brain(text), parse_brain(archive)
@@ -180,11 +179,8 @@ def _put_fact(text: str, archive: str, ask: Ask) -> Step:
     new = write.text
     against = [one for one in places if contradicts(new, one.fact.text, typed=one.fact.is_typed)]
     others = [one for one in against if one not in meant]
-    stay = [
-        one
-        for one in (others if corrects else meant + others)
-        if one.tree_end != one.end or not one.is_kept
-    ]
+    at_risk = [one for one in meant + others if one.tree_end != one.end or not one.is_kept]
+    stay = others if corrects else at_risk
     leave = [one for one in meant + others if one not in stay]
     gone = tuple(dict.fromkeys(one.fact for one in leave))
     fact, moves = _exchanged(text, [one for one in leave if one in now.facts], ask, corrects)
@@ -445,7 +441,7 @@ def _worth(fact: Fact, today: str) -> tuple[bool, bool, int, str]:
 
     Nothing that was only found in a conversation pushes out what the person asked to have kept.
     """
-    is_past = any(day < today for day in _DAY.findall(fact.text)[-1:])
+    is_past = any(day < today for day in re.findall(r"(\d{4}-\d\d-\d\d)\)", fact.text)[-1:])
     return not is_past, fact.how not in FOUND, LEAST_FIRST.index(fact.section), fact.written
 
 

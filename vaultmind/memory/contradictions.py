@@ -329,8 +329,9 @@ def with_days(text: str) -> str:
 
 
 def dated(fact: Fact) -> str:
-    """Return a fact with the day that it is from; one that a person typed has none."""
-    return f"{fact.text} ({SAID} {fact.written})" if fact.written else fact.text
+    """Return a fact with the day that it is from, or was till; one that a person typed has none."""
+    day = f"until {fact.until}" if fact.until else fact.written and f"{SAID} {fact.written}"
+    return f"{fact.text} ({day})" if day else fact.text
 
 
 def superseded(facts: Sequence[tuple[str, str]]) -> frozenset[int]:

@@ -334,7 +334,7 @@ class Voice:
         if taken:
             return replace(taken, message=f"{message} {taken.message}")
         outcome = Outcome("written" if hidden else "unchanged", spoken.target)
-        if not refs and spoken.intent.scopes != ("this",):
+        if not refs and spoken.intent.scopes[:1] == ("before",):
             message, outcome = phrase(lang, "nothing_to_skip"), Outcome("not_found", spoken.target)
         return spoken.answer(message, replace(outcome, hidden_messages=hidden))
 
@@ -567,5 +567,6 @@ def _near(facts: Sequence[Fact], words: str, near: Callable[[Kind], Sequence[Hit
 def _told(facts: Sequence[Fact]) -> Known:
     """Return facts with their days, without those that a newer one contradicts."""
     old = superseded([(fact.text, fact.written) for fact in facts])
-    kept = tuple(fact for at, fact in enumerate(facts) if at not in old)
+    still = (fact for at, fact in enumerate(facts) if at not in old)
+    kept = tuple(sorted(still, key=lambda fact: bool(fact.until)))
     return Known(kept, tuple(map(dated, kept)))

@@ -67,7 +67,7 @@ def memory_update(
         session = own_session(app, call.caller, whose)
         saved = app.gate.save_note(title, text, whose, call.caller, session)
         return Row(**plain(saved)).saying(saved.message)
-    if op == "forget":
+    if op in ("forget", None):
         from vaultmind.serve.ops.hooks import catch_up
 
         catch_up(app)
