@@ -91,9 +91,9 @@ TAIL_LETTERS = 12
 GOES_ON = 0.95
 """Likelihood from which a topic is forgotten whose sentence goes on: "Forget Rome, let's ..."."""
 _AND_THAT = re.compile(
-    r",? (?:and that (?=(?-i:[A-Z])|(?:i|we|he|she|it|they|my|our|his|her|its|their|the)\b)"
-    r"|(?:i|oraz) że |и что |und dass |y que |et que )",
-    re.I,
+    r"(?i),? (?:and that (?=(?-i:[A-Z])|(?:i|we|he|she|it|they|my|our|his|her|its|their|the)\b)"
+    r"|(?:i|oraz) że |и что |und dass |y que |et que )"
+    r"|, (?:and also (?=i\b|we\b|my\b)|[ia] jeszcze (?:że )?|[иа] ещ[её] (?:что )?)",
 )
 _THAT_CLAUSE = re.compile(r"\b(?:that|że|что|dass|que)\b", re.I)
 FEWEST, ALONE = 3, 0.5

@@ -41,8 +41,6 @@ NEWEST, LOOKED_BACK = 6, 40
 to keep something may mean."""
 SAME_SHARE = 0.5
 """Part of their words that two tellings of one message share at least."""
-BOTH = 2
-"""Facts of a list that "delete both" means."""
 Op = Literal["remember", "replace", "forget"]
 _SAYS = {name: re.compile(said, re.I | re.X) for name, said in table(__file__)["voice"].items()}
 """What means something only after what was said last, and who is meant by a word."""
@@ -202,7 +200,7 @@ class Voice:
         """
         words, that = spoken.words.strip(), self._that(spoken)
         every = _SAYS["yes"].fullmatch(words) if that else None
-        if every and (self._focus[spoken.ear].offered or (every[1] and len(that) == BOTH)):
+        if every and (self._focus[spoken.ear].offered or (every[1] and not that[2:])):
             return that
         listed = _SAYS["listed"].fullmatch(words) if len(that) > 1 else None
         place = listed.lastindex or 0 if listed else 0
@@ -473,6 +471,10 @@ def _put(text: str, said: str, wrong: Words, old: str, new: str) -> str:
     """Return a fact with the new words in the place of the old; empty where that is not certain."""
     if not wrong or _is_anothers(text, said, old, new):
         return ""
+    value, *counted = new.split() or [""]
+    after = fold(text[wrong[0].end() :]).split()[: len(counted)]
+    if is_count(value) and is_count(wrong[0][0]) and after == fold(" ".join(counted)).split():
+        return _replaced(text, wrong[:1], new, [*WORD.finditer(new)][:1])
     if counts := is_count(old):  # "4 cats", for what is counted may be another
         new += re.split(r"[,;.!?]", said[said.find(new) + len(new) :])[0].rstrip()
     right = [one for one in WORD.finditer(new) if content(one.group())]
