@@ -213,7 +213,7 @@ Found = tuple[Candidate, Utterance, float]
 MAX_FACTS = 8
 NOT_SAID = ("quoted", "private", "orders the memory")
 """Faults of what is no part of what the person said."""
-MAYBE, KEEPS = 0.3, 0.55
+MAYBE, KEEPS = 0.3, 0.52
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
 stretch of such words from which it is kept."""
 ASKS = 0.9
@@ -222,10 +222,10 @@ FEWEST, HEAD = 2, 2
 """Words of a piece that says something; and before the colon of a decision: "Agreed: we ..."."""
 _GOES_ON = re.compile(r"(?:[:.,]\d+|[-/]\w+)+")
 """What belongs to a word that marks cut."""
-UNDONE, SAME_UNDONE, TRUST = -0.5, -2.0, 10.0
+UNDONE, SAME_UNDONE, TRUST = -0.5, -2.0, 8.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
-than between two facts; and from which it does where it speaks of the same thing. What is surer than
-it must be to be kept needs so much more to be taken back."""
+than between two facts; and from which it does where it speaks of the same thing. What somebody is
+or likes is taken back less often than what was decided: the surer it is, the more it needs."""
 REACH = 40
 """Sentences of the user after a fact that may take it back."""
 WEIGHT: dict[Category, float] = {"CORE": 4.0, "PREFERENCE": 3.5, "DECISION": 3.0, "PROJECT": 2.5}
@@ -311,19 +311,19 @@ def _still_so(
         place = next(at for at, other in enumerate(said) if other is one)
         after = [(text, heard) for at, text, heard in requests if at > one.at]
         later = [*(other.text for other in said[place + 1 :][:REACH]), *(text for text, _ in after)]
+        trust = TRUST * (sure - KEEPS) if fact.category in ("CORE", "PREFERENCE") else 0.0
         withdrawn = any(_withdraws(text, heard, fact.text) for text, heard in after)
-        if withdrawn or any(_takes_back(text, fact.text, sure) for text in later):
+        if withdrawn or any(_takes_back(text, fact.text, trust) for text in later):
             dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
         else:
             yield fact
 
 
-def _takes_back(text: str, fact: str, sure: float) -> bool:
+def _takes_back(text: str, fact: str, trust: float) -> bool:
     """Tell whether a sentence seems to take back a fact that was told before it."""
     about = [word for word in words_of(fact) if word.folded not in SOFT]
     same = any(word.same(other) for word in about for other in words_of(text))
-    least = (SAME_UNDONE if same else UNDONE) + TRUST * (sure - KEEPS)
-    return score(fact, text) >= least
+    return score(fact, text) >= (SAME_UNDONE if same else UNDONE) + trust
 
 
 def _found(said: Sequence[Utterance], dropped: list[Dropped]) -> Iterator[Found]:

@@ -30,7 +30,7 @@ Scope = Literal["this", "before", "after"]
 GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
     "remember": (("remember",), 0.7),
     "forget": (("forget", "forget_topic"), 0.75),
-    "correct": (("correct",), 0.8),
+    "correct": (("correct",), 0.65),
     "skip": (("skip_this", "skip_before", "skip_after"), 0.8),
     "recall": (("recall", "show"), 0.7),
 }
