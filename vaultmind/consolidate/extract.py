@@ -213,7 +213,7 @@ Found = tuple[Candidate, Utterance, float]
 MAX_FACTS = 8
 NOT_SAID = ("quoted", "private", "orders the memory")
 """Faults of what is no part of what the person said."""
-MAYBE, KEEPS = 0.3, 0.52
+MAYBE, KEEPS = 0.3, 0.58
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
 stretch of such words from which it is kept."""
 ASKS = 0.9
@@ -222,7 +222,7 @@ FEWEST, HEAD = 2, 2
 """Words of a piece that says something; and before the colon of a decision: "Agreed: we ..."."""
 _GOES_ON = re.compile(r"(?:[:.,]\d+|[-/]\w+)+")
 """What belongs to a word that marks cut."""
-UNDONE, SAME_UNDONE, TRUST = -0.5, -2.0, 8.0
+UNDONE, SAME_UNDONE, TRUST = -0.5, -2.0, 10.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
 than between two facts; and from which it does where it speaks of the same thing. What somebody is
 or likes is taken back less often than what was decided: the surer it is, the more it needs."""

@@ -38,8 +38,9 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
 more."""
 SURE = 0.8
 """Likelihood from which a sentence is a request of its own beside another one."""
-CERTAIN = 0.5
-"""Mean likelihood of the words of a span, below which it is none."""
+CERTAIN = {1: 0.5, 2: 0.6}
+"""Mean likelihood of the words of a span, below which it is none: of what is meant, and what is
+wrong."""
 POINTS = 5
 """Words of a wish not to keep something that only points at what was said."""
 MAYBE = 0.25
@@ -354,7 +355,7 @@ def _scopes(asks: dict[str, float], text: str) -> tuple[Scope, ...]:
 def span_of(reading: Reading, tag: int, text: str, offset: int) -> tuple[int, int]:
     """Return the place of the words that most likely carry a tag together; empty for none."""
     start, end = best_run(reading.tags, tag)
-    if start == end or float(reading.tags[start:end, tag].mean()) < CERTAIN:
+    if start == end or float(reading.tags[start:end, tag].mean()) < CERTAIN[tag]:
         return 0, 0
     words = reading.words
     return trimmed(text, offset + words[start].start, offset + words[end - 1].end)

@@ -413,7 +413,8 @@ def with_room(step: Step, text: str, archive: str, ask: Ask) -> Step:
             came.append(archived(one.fact, taken, ask))
             size = brain_tokens(brain.apply(text, left, archive=False))
     said = f"{counted(len(left), 'older fact')} moved to {ask.archive} to keep the brain small."
-    outcome = replace(also(step.outcome, said if left else ""), archived=len(left))
+    told = replace(also(step.outcome, said), archived=len(left), reason=said)
+    outcome = told if left else step.outcome
     return replace(step, outcome=outcome, moves=(*step.moves, *left, *came))
 
 

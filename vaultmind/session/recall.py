@@ -95,11 +95,6 @@ def only_asks(text: str, query: str) -> bool:
     return bool(asked) and new <= 1 and len(telling_stems(text)) > 2 * new
 
 
-def says_something(text: str, query: str) -> bool:
-    """Tell whether what was said after an old question may be its answer: more than its words."""
-    return _new_words(text, query)[1] > 0 or any(map(str.isdigit, text))
-
-
 # --- finding ------------------------------------------------------------------------------
 
 
@@ -168,10 +163,11 @@ class Recall:
         replies = self.related.replies([*asks.values()], request.agent, caller) if asks else {}
         found = dict[str, Hit]()
         for hit in hits:
-            reply = replies.get(hit.id)
+            reply, asked = replies.get(hit.id), request.query
             if hit.id not in asks:
                 found.setdefault(hit.id, hit)
-            elif reply and says_something(reply.text, request.query):
+            elif reply and (_new_words(reply.text, asked)[1] or re.search(r"\d", reply.text)):
+                # it says more than the words of the question: it may be the answer
                 found.setdefault(reply.id, replace(reply, score=GIVEN_ON * reply.score))
         return found.values()
 

@@ -25,6 +25,9 @@ AHEAD = 0.95
 BEYOND_DOUBT = 0.9
 """Likelihood from which a message is hidden as soon as it is written down."""
 
+SURELY = {"forget_that": 0.0, "forget_topic": 0.0, "remember": 0.95, "skip": 0.95}
+"""Likelihood from which a sentence is for the memory alone: many a decision looks like it."""
+
 
 def unkept(messages: Sequence[Message], least: float = 0.0) -> dict[int, int]:
     """Return which messages were asked not to be kept, each with the one that asks, by number.
@@ -78,7 +81,8 @@ def asks_memory(sentence: str) -> bool:
 
     What puts something right is said of the conversation, too.
     """
-    return intent_of(sentence).intent in ("remember", "forget_that", "forget_topic", "skip")
+    intent = intent_of(sentence)
+    return intent.confidence >= SURELY.get(intent.intent, 2.0)
 
 
 def _wish(text: str) -> Intent:
