@@ -229,7 +229,10 @@ def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
 def _is_wrong(sentence: Sentence, fixes: Sequence[Intent]) -> bool:
     """Tell whether a person put right what a sentence says: "since October, not September"."""
     said = content(sentence.text) if fixes else ()
-    wrong = (fix for fix in fixes if covers(content(fix.old), said))
+    # a correction is not wrong itself
+    wrong = (
+        it for it in fixes if covers(content(it.old), said) and it.payload not in sentence.text
+    )
     return any(covers([one], said) for fix in wrong for one in content(fix.payload))
 
 
