@@ -226,14 +226,14 @@ def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
     return any(len(wanted & set(o.stems)) >= enough for _, o in after if not o.puts_off)
 
 
-def _is_wrong(sentence: Sentence, fixes: Sequence[Intent]) -> bool:
-    """Tell whether a person put right what a sentence says: "since October, not September"."""
-    said = content(sentence.text) if fixes else ()
-    # a correction is not wrong itself
-    wrong = (
-        it for it in fixes if covers(content(it.old), said) and it.payload not in sentence.text
-    )
-    return any(covers([one], said) for fix in wrong for one in content(fix.payload))
+def _is_wrong(one: Sentence, fixes: Sequence[Intent]) -> bool:
+    """Tell whether a person put right what a sentence says: "since October, not September".
+
+    A correction is not wrong itself.
+    """
+    said = content(one.text) if fixes else ()
+    wrong = (it for it in fixes if covers(content(it.old), said) and it.payload not in one.text)
+    return any(covers([word], said) for fix in wrong for word in content(fix.payload))
 
 
 def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:
