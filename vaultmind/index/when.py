@@ -18,7 +18,7 @@ MAX_SPANS = 12
 """Times of one text; a timetable of a hundred days is about none of them."""
 _SENTENCE_END = re.compile(r"[.!?\n]\s")
 _SENTENCE = 300
-_TILL = re.compile(r"\s(?:to|till|until|do|до|по|bis|hasta|à)\s")
+_TILL = re.compile(r"\s(?:to|till|until|do|до|по|bis|hasta|à)\s\d")
 """Characters either way in which a time's sentence is looked for."""
 WORDS = re.compile(r"[^\W_]+")
 MAX_CHARACTERS = 20_000
@@ -92,7 +92,7 @@ def _is_ahead(lexicon: Lexicon, text: str, told: bool, start: int, end: int) -> 
     sentence = text[before : stop.start() if stop else end + _SENTENCE].lower()
     is_future = lexicon.future.search(fold(sentence)) is not None
     lead = fold(text[first:start]).split()
-    till = _TILL.search(text, start, end + 6)  # "from 2 to 5 May" is no "since"
+    till = _TILL.search(text, start, end + 8)  # "from 2 to 5 May" is no "since"
     if lead and "since" in lexicon.kinds(lead[-1]) and not till:
         return is_future and lead[-1] != "since"
     return is_future or (told and not lexicon.past.search(sentence))
