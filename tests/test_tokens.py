@@ -46,6 +46,7 @@ def test_the_estimate_is_within_a_tenth_of_real_tokenizers(lang: str) -> None:
 
 @given(st.text(max_size=200), st.integers(0, 40), st.sampled_from(["", " …"]))
 @example("it's, we'll see", 3, "")
+@example('"0', 0, "")
 @example("one two three four five", 2, " …")
 def test_a_clipped_text_is_a_prefix_within_the_budget(text: str, most: int, mark: str) -> None:
     clipped = tokens.clip(text, most, mark=mark)

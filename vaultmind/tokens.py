@@ -186,7 +186,7 @@ def clip(text: str, max_tokens: int, *, mark: str = " …") -> str:
             break
     else:
         return text if max_tokens > 0 else ""
-    if count(mark) > max_tokens:
+    if max_tokens < max(1, count(mark)):
         return ""
     space = text.rfind(" ", 0, end)
     return text[: space if space > end // 2 else end].rstrip() + mark
