@@ -219,9 +219,9 @@ stretch of such words from which it is kept."""
 ASKS = 0.9
 """Likelihood of a wish to have something kept from which it is kept as said."""
 FEWEST, HEAD = 2, 2
-"""Words of a piece that says something; and before the colon of a decision: "Agreed: we ..."."""
+"""Fewest words of a fact; and most before the colon of a decision of one's own: "Agreed: ..."."""
 _GOES_ON = re.compile(r"(?:[:.,]\d+|[-/]\w+)+")
-"""What belongs to a word that marks cut."""
+"""The rest of a word that the marks cut short."""
 UNDONE, SAME_UNDONE, TRUST = -0.5, -2.0, 10.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
 than between two facts; and from which it does where it speaks of the same thing. What somebody is
@@ -365,8 +365,8 @@ def stretches(words: Sequence[Word], tags: Matrix, text: str) -> list[tuple[str,
         if rest := _GOES_ON.match(text, stop):  # "at 18:30", "in 2024/25"
             stop = rest.end()
         piece, before = statement(text[first:stop]), text[:first].rstrip()
-        of_oneself = sort in ("CORE", "PREFERENCE") or len(before.split()) > HEAD
-        for_another = before.endswith(":") and of_oneself  # "For the test user: I ..."
+        personal = sort in ("CORE", "PREFERENCE") or len(before.split()) > HEAD
+        for_another = before.endswith(":") and personal  # "For the test user: I ..."
         if len(piece.split()) >= FEWEST and GAP not in piece and not for_another:
             found.append((piece, sort, float(likely[begin:end].mean())))
     return found

@@ -71,7 +71,7 @@ _THAT = re.compile(
 SLIGHTLY, LIKELIER = 0.05, 0.5
 """Share of a topic from which a wish to forget is none for the last fact: without and with them."""
 _CLAUSE = re.compile(r"\b(?:that|że|ze|что)\b")
-"""What a clause begins with: "forget that ..." means a fact, whatever follows."""
+"""Begins a clause: "forget that ..." names a fact, whatever follows."""
 _ANNOUNCES = re.compile(
     r"(?i)about to (?:say|tell)|(?:say|tell you) next|(?:teraz|zaraz|dalej) powiem|powiem dalej"
     r"|(?:сейчас|дальше) (?:скажу|расскажу)|(?:скажу|расскажу) дальше"
@@ -305,8 +305,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
 
 def _put_right(text: str, new: Place, old: Place) -> tuple[Place, Place]:
     """Return where the new and the old words of a correction stand, where it names both."""
-    if turned := _BUT.search(text):
-        return trimmed(text, *turned.span(2)), trimmed(text, *turned.span(1))
+    if swapped := _BUT.search(text):
+        return trimmed(text, *swapped.span(2)), trimmed(text, *swapped.span(1))
     if denied := _NOT.search(text):
         old = trimmed(text, *denied.span(1))
         if new[0] >= denied.start():  # the words that are wrong are not the new ones
@@ -429,8 +429,8 @@ def facts_in(text: str) -> list[str]:
 
 def stands_alone(text: str) -> bool:
     """Tell whether a sentence can be understood by itself."""
-    reads = len(text.split()) >= FEWEST
-    return reads and network().read("facts", [text])[0].heads["alone"]["alone"] >= ALONE
+    is_long = len(text.split()) >= FEWEST
+    return is_long and network().read("facts", [text])[0].heads["alone"]["alone"] >= ALONE
 
 
 def _parted(text: str) -> list[str]:

@@ -42,9 +42,8 @@ _LISTS = {name: frozenset(text.split()) for name, text in table(__file__)["words
 NEGATIONS, SMALL = _LISTS["negations"], _LISTS["small"]
 """`SMALL`: words that make no difference between two ways to say one fact."""
 _ENGLISH, _POLISH, _RUSSIAN = (_LISTS[one] for one in ("english", "polish", "russian"))
-STOP = SMALL | _ENGLISH | (_POLISH - NEGATIONS) | _RUSSIAN | {"i", "a", "do"}
-"""Words that say nothing about a subject."""
-_NOTHING = STOP | {""}  # a lone accent
+STOP = SMALL | _ENGLISH | (_POLISH - NEGATIONS) | _RUSSIAN | {"i", "a", "do", ""}
+"""Words that say nothing about a subject; a lone accent, folded, is none at all."""
 SOFT = _LISTS["soft"]
 """Words of the request itself: they need not stand in the fact."""
 ENDINGS = _LISTS["endings"] | {""}
@@ -118,7 +117,7 @@ def content(text: str) -> tuple[Word, ...]:
     """Return the words of a text that say what it is about, each once."""
     found = {fold(token): token for token in tokens(text)}
     spoken = _languages(frozenset(found), text)
-    return tuple(_word(token, spoken) for folded, token in found.items() if folded not in _NOTHING)
+    return tuple(_word(token, spoken) for folded, token in found.items() if folded not in STOP)
 
 
 def letters_shared(one: str, other: str) -> int:

@@ -25,8 +25,8 @@ AHEAD = 0.95
 BEYOND_DOUBT = 0.9
 """Likelihood from which a message is hidden as soon as it is written down."""
 
-SURELY = {"forget_that": 0.0, "forget_topic": 0.0, "remember": 0.95, "skip": 0.95}
-"""Likelihood from which a sentence is for the memory alone: many a decision looks like it."""
+ASKS_FROM = {"forget_that": 0.0, "forget_topic": 0.0, "remember": 0.95, "skip": 0.95}
+"""Likelihood from which a sentence is a request to the memory: many a decision sounds like one."""
 
 
 def unkept(messages: Sequence[Message], least: float = 0.0) -> dict[int, int]:
@@ -82,7 +82,7 @@ def asks_memory(sentence: str) -> bool:
     What puts something right is said of the conversation, too.
     """
     intent = intent_of(sentence)
-    return intent.confidence >= SURELY.get(intent.intent, 2.0)
+    return intent.confidence >= ASKS_FROM.get(intent.intent, 2.0)
 
 
 def _wish(text: str) -> Intent:
