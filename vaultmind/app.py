@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from vaultmind import overview
 from vaultmind.config import Config, device_name
+from vaultmind.consolidate.extract import in_own_words
 from vaultmind.consolidate.types import Resources
 from vaultmind.consolidate.worker import Consolidation
 from vaultmind.episodes.files import EpisodeFiles
@@ -156,11 +157,10 @@ class App:
 
     def _open_talks(self) -> None:
         """Open what writes conversations down and follows them as they grow."""
-        config, clock = self.config, self.clock
-        idle = config.session.idle_minutes
-        at, ended, grew = self.reader, self._ended, self._grew
-        self.sessions = SessionLog(self.gate, at, clock, idle, ended, grew)
-        self.talks = Conversations(self.sessions, self.gate, config)
+        idle, hears = self.config.session.idle_minutes, (self._ended, self._grew)
+        self.sessions = SessionLog(self.gate, self.reader, self.clock, idle, *hears)
+        self.sessions.own = in_own_words
+        self.talks = Conversations(self.sessions, self.gate, self.config)
         self.capture = Capture(self.sessions)
 
     def _open_outlets(self) -> None:

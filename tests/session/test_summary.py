@@ -23,8 +23,6 @@ from vaultmind.tokens import count
 from vaultmind.vault.oneline import one_line
 from vaultmind.vault.parts import bullets
 
-LANGUAGES = ("en", "pl", "ru")
-
 
 def texts(rolling: Rolling, kind: str = "") -> list[str]:
     return [line.text for line in rolling.lines if kind in ("", line.kind)]
@@ -80,6 +78,13 @@ def test_a_session_leaves_what_was_decided_what_is_open_and_what_it_was_about() 
         assert f"## {heading}\n" in text
     for said in TALK[:5]:
         assert f"- {said.text}" in text
+
+
+def test_what_reverses_a_decision_takes_its_place() -> None:
+    told = "We decided on Vue.", "решили: ставим газ", "Postanowione: lecimy do Lizbony."
+    then = "No, Svelte after all, Vue is out.", "газ отпал", "zamiast Lizbony jedziemy do Porto"
+    text = active_context([message(2 * n - 1, one) for n, one in enumerate((*told, *then), 1)])
+    assert all(one in text.split("##")[1] for one in then) and not any(one in text for one in told)
 
 
 @settings(max_examples=80, deadline=None)

@@ -174,6 +174,12 @@ def own_words(text: str) -> tuple[str, tuple[tuple[str, Reason], ...]]:
     return own, (*taken, *((one, orders if gives_orders(one) else "quoted") for one in pasted))
 
 
+def in_own_words(message: Message) -> Message:
+    """Return a message as it stands without what a person pasted or quoted in it."""
+    text = own_words(message.text)[0].replace(GAP, "…")
+    return replace(message, text=text) if message.role == "user" else message
+
+
 def _without_paste(text: str) -> tuple[str, list[str]]:
     """Return what stands before a paste, and the paste."""
     if chat := _CHAT.search(text):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from vaultmind.consolidate.extract import day_of, gives_orders, is_known, own_words
+from vaultmind.consolidate.extract import day_of, gives_orders, in_own_words, is_known, own_words
 from vaultmind.consolidate.ground import share_of, stands, supported, unsaid
 from vaultmind.consolidate.types import (
     MEANS,
@@ -232,7 +232,7 @@ def retell(work: Work, about: Sequence[str], reason: str, *, untouched: bool = F
     Not where a later session left its own; if `untouched`, only in the place of what we wrote.
     """
     by, now = work.by, work.by.clock()
-    left = active.leaves_of(Shelf(by.reader), by.hides, work.agent, work.session, now)
+    left = active.left_by(Shelf(by.reader), by.hides, work.agent, work.session, now, in_own_words)
 
     def change(file: FileText | None) -> str | None:
         text = file.text if file else ""
@@ -410,7 +410,7 @@ def grounded(
     `messages` are those that may be kept; `agent`, whose words these are, is named beside them.
     """
     own = [
-        (number, replace(one, text=own_words(one.text)[0]) if one.role == "user" else one)
+        (number, in_own_words(one))
         for number, one in enumerate(messages, 1)
         if one.role in ("user", "assistant") and one.text.strip()
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -55,6 +55,8 @@ CLIENTS = {
     "claude-code": "Claude Code", "claude-ai": "Claude Desktop", "mcp": "", "cli": "", "http": ""
 }  # fmt: skip
 """What people call clients whose own names for themselves differ, or mean nothing to them."""
+Own = Callable[[Message], Message]
+"""Leaves of a message what its writer says in words of their own."""
 _BLOCK_AT_END = re.compile(r" \^([A-Za-z0-9-]+)$", re.MULTILINE)
 log = logging.getLogger(__name__)
 
@@ -74,16 +76,20 @@ class Leaves:
     title: str = ""
 
 
-def leaves_of(shelf: Shelf, hides: Hides, agent: str, session: str, now: datetime) -> Leaves:
-    """Return what a session leaves. Takes its time. Raises NotFound, UnreadableNote."""
-    transcript = shelf.read(agent, session)
+def left_by(at: Shelf, hides: Hides, agent: str, session: str, now: datetime, own: Own) -> Leaves:
+    """Return what a session leaves, without what was pasted or quoted. Takes its time.
+
+    Raises NotFound, UnreadableNote.
+    """
+    transcript = at.read(agent, session)
     spoken = (one.message for one in transcript.messages if one.message.role != "tool")
     done = {after.block for one, after in pairwise(spoken) if one.asked and after.role != "user"}
-    told = [one for one, _ in shelf.recallable(agent, session, hides) if one.block not in done]
+    shown = at.recallable(agent, session, hides)
+    told = [own(one) for one, _ in shown if one.block not in done]
     language, prefix = language_of(told), session.replace("_", "-")
     body = _BLOCK_AT_END.sub(rf" ^{prefix}-\1", active_context(told, language, BODY_TOKENS))
     said, where = last_time(transcript, now), where_of(transcript.meta)
-    path = shelf.reader.paths.session(agent, session)
+    path = at.reader.paths.session(agent, session)
     return Leaves(path, said, mask(body).text, where, language, title_of(told))
 
 

@@ -58,13 +58,9 @@ _TELLS = re.compile(rf"{OWN_TOOL}__(?!memory_(?:search|fetch|show)$)")
 NOT_SAID = ("isMeta", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """A line with one of these was said by nobody, or not in this conversation."""
 _ASIDES = re.compile(
-    r"<(system-reminder|ide_opened_file|ide_selection|local-command-caveat"
-    r"|user-prompt-submit-hook)>.*?</\1>",
-    re.DOTALL,
+    r"(?s)<(system-reminder|ide_\w+|local-command-caveat|user-prompt-submit-hook)>.*?</\1>"
 )
-_LOCAL = re.compile(
-    r"\s*<(local-command-std(out|err)|bash-(input|std(out|err))|task-notification|tick)\b"
-)
+_LOCAL = re.compile(r"\s*<(local-command-std|bash-(input|std)|task-notification\b|tick\b)")
 _COMMAND = re.compile(
     r"<command-name>\s*(/?[^<]*?)\s*</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.S
 )

@@ -43,9 +43,8 @@ TALK = frozenset({"chat_messages", "mapping", "session"})
 """What tells a conversation from what a service keeps."""
 _TALKS = re.compile(r"(^|/)conversations[^/]*\.jsonl?$")
 _KEPT_IN = re.compile(r"(^|/)(memories|user|custom_instructions)\.json$")
-_ROLES: dict[str, Role] = {
-    **{role: role for role in ROLES}, "human": "user", "ai": "assistant", "model": "assistant"
-}  # fmt: skip
+_ROLES: dict[str, Role] = {role: role for role in ROLES}
+_ROLES |= {"human": "user", "ai": "assistant", "model": "assistant"}
 _NOT_SAID = ("thoughts", "reasoning_recap", "user_editable_context", "model_editable_context")
 """Content types of ChatGPT that nobody said: reasoning, and custom instructions sent along."""
 Words = tuple[Role | None, str, str]
@@ -254,8 +253,7 @@ def _branch(record: dict[str, Any]) -> list[dict[str, Any]]:
     and `current_node` is the end of the one seen last. A loop in the tree ends it.
     """
     nodes, branch = record["mapping"], dict[str | None, Any]()
-    leaves = [key for key, node in nodes.items() if not node.get("children")]
-    key = record.get("current_node") or next(reversed(leaves), None)
+    key = record.get("current_node")
     while key in nodes and key not in branch:
         branch[key] = nodes[key].get("message")
         key = nodes[key].get("parent")

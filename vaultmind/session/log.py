@@ -27,7 +27,7 @@ from vaultmind.polling import quietly
 from vaultmind.ports import Clock
 from vaultmind.redact import mask
 from vaultmind.session import files
-from vaultmind.session.active import ending, last_time, leaves_of, recent_of, telling
+from vaultmind.session.active import Own, ending, last_time, left_by, recent_of, telling
 from vaultmind.session.parts import Recent
 from vaultmind.session.unkept import BEYOND_DOUBT, is_off, refs_of, unkept
 from vaultmind.times import iso, parse_time
@@ -168,6 +168,8 @@ class SessionLog(files.Shelf):
         self.gate, self.clock = gate, clock
         self.idle = timedelta(minutes=idle_minutes)
         self._ended, self._grew = ended, grew
+        self.own: Own = lambda message: message
+        """Takes out of a message what was pasted or quoted in it, for what a session leaves."""
         self._readable = reader.max_bytes or files.DEFAULT_SESSION_BYTES
         self._most = min(MAX_CHARS, self._readable // MESSAGE)
         self.keeps = gate.keeps_records
@@ -336,7 +338,7 @@ class SessionLog(files.Shelf):
         path, active = self._paths.session(agent, session), self._paths.active_context(agent)
         with self._locks[agent]:
             now = self.clock()
-            leaves = leaves_of(self, self.gate.hiding.hides, agent, session, now)
+            leaves = left_by(self, self.gate.hiding.hides, agent, session, now, self.own)
             if leaves.body:
                 why = "what a session leaves for the next"
                 try:
