@@ -62,6 +62,8 @@ ASKED_CHARACTERS = 300
 """Maximum length of a sentence that may ask the memory for something."""
 TO_THE_MEMORY = ("forget_topic", "forget_that", "skip", "recall", "show_memory")
 """What a sentence may ask of the memory; such a one is no part of a conversation."""
+CHANGES = ("remember", "correct", "forget_topic")
+"""What it may ask to have changed."""
 
 _TAKEN = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]{1,400}`|^[ \t]{0,8}>.*$|<<recalled .*?(?:<<end|\Z)"
@@ -113,7 +115,7 @@ def read_talk(messages: Sequence[Message]) -> list[Utterance]:
     return [
         said
         for at, message in enumerate(messages)
-        if message.role in ("user", "assistant") and not (message.asked or message.erased)
+        if message.role in ("user", "assistant") and not message.erased
         for said in _utterances(message, at, withheld=at in gone)
     ]
 
@@ -131,6 +133,7 @@ def _utterances(message: Message, at: int, *, withheld: bool) -> Iterator[Uttera
         fault = "orders the memory" if ordered else fault_of(sentence, heard)
         if withheld and fault is None:
             fault = "asked not to keep"
+        fault = ASKED_OF_IT if message.asked else fault
         told = list(_CLAUSE.finditer(sentence)) if fault == "question" else []
         if told:  # "I'm a nurse in Leeds, can you recommend a gym?"
             yield Utterance(sentence[: told[-1].start()], key, at, role, None, heard)
@@ -217,8 +220,9 @@ def statement(text: str) -> str:
 Found = tuple[Candidate, Utterance, float]
 """A fact, the sentence that says it, and how likely it is one that lasts."""
 MAX_FACTS = 8
-NOT_SAID = ("quoted", "private", "orders the memory")
-"""Faults of what is no part of what the person said."""
+ASKED_OF_IT = "asked of the memory"
+NOT_SAID = ("quoted", "private", "orders the memory", ASKED_OF_IT)
+"""Faults of what is no part of a conversation; the last is that of a request that was heard."""
 MAYBE, KEEPS = 0.3, 0.58
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
 stretch of such words from which it is kept."""
@@ -250,9 +254,9 @@ def extract(
     dropped = [
         Dropped(one.text.replace(GAP, "…"), one.fault, (one.key,))
         for one in said
-        if one.fault and any(map(str.isalnum, one.text))
+        if one.fault not in (None, ASKED_OF_IT) and any(map(str.isalnum, one.text))
     ]
-    kept = _still_so(_found(said, dropped), said, _requests(messages), dropped)
+    kept = _still_so(_found(said, dropped), said, dropped)
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
     return Extraction(tuple(map(_with_doubt, merged.facts)), (*dropped, *merged.dropped))
 
@@ -276,38 +280,20 @@ def _forgets(said: Iterable[Utterance]) -> Iterator[Candidate]:
             yield Candidate("DELETE", words, (one.key,), ASKED, asked=True)
 
 
-Request = tuple[int, str, Intent]
-"""The number of a message, a sentence of it that asks the memory to change, and what it asks."""
-
-
-def _requests(messages: Sequence[Message]) -> list[Request]:
-    """Return what the user asked the memory to add, change and forget, done or not."""
-    return [
-        (at, one, heard)
-        for at, message in enumerate(messages)
-        if message.role == "user" and not message.erased
-        for one in plain_sentences(own_words(message.text)[0])
-        if len(one) <= ASKED_CHARACTERS
-        if (heard := intent_of(one)).intent in ("remember", "correct", "forget_topic")
-    ]
-
-
-def _withdraws(said: str, heard: Intent, fact: str) -> bool:
+def _withdraws(said: Utterance, fact: str) -> bool:
     """Tell whether a request forgets a fact, or names as wrong what it says of the same thing."""
+    heard = said.intent
     if heard.intent == "forget_topic":
         return mentions(fact, heard.payload)
     if not heard.old or not mentions(fact, heard.old):
         return False
     wrong, there = words_of(heard.old), words_of(fact)
-    rest = [one for one in words_of(said) if not any(map(one.same, wrong))]
+    rest = [one for one in words_of(said.text) if not any(map(one.same, wrong))]
     return len(rest) <= FEWEST or any(one.same(other) for one in rest for other in there)
 
 
 def _still_so(
-    found: Iterable[Found],
-    said: list[Utterance],
-    requests: Sequence[Request],
-    dropped: list[Dropped],
+    found: Iterable[Found], said: list[Utterance], dropped: list[Dropped]
 ) -> Iterator[Candidate]:
     """Yield the facts that nothing said, or asked of the memory, after them seems to take back.
 
@@ -315,10 +301,11 @@ def _still_so(
     """
     for fact, one, sure in found:
         place = next(at for at, other in enumerate(said) if other is one)
-        after = [(text, heard) for at, text, heard in requests if at > one.at]
-        later = [*(other.text for other in said[place + 1 :][:REACH]), *(text for text, _ in after)]
+        after = said[place + 1 :]
+        asked = [other for other in after if other.intent.intent in CHANGES]
         trust = TRUST * (sure - KEEPS) if fact.category in ("CORE", "PREFERENCE") else 0.0
-        withdrawn = any(_withdraws(text, heard, fact.text) for text, heard in after)
+        withdrawn = any(_withdraws(other, fact.text) for other in asked)
+        later = {other.text for other in (*after[:REACH], *asked)}
         if withdrawn or any(_takes_back(text, fact.text, trust) for text in later):
             dropped.append(Dropped(fact.text, "taken back", fact.evidence, fact.category))
         else:

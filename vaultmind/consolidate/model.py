@@ -16,6 +16,7 @@ from vaultmind import tokens
 from vaultmind.consolidate import levels as built_in
 from vaultmind.consolidate.extract import (
     GAP,
+    NOT_SAID,
     WEIGHT,
     Utterance,
     extract,
@@ -76,7 +77,7 @@ MOST_KNOWN, KNOWN_SHARE = 24, 160
 PASSING = 0.9
 """Where the built-in reader is so sure that nothing will matter, a model's word does not count."""
 LEFT_OUT = "[…]"
-HIDDEN = frozenset({"private", "secret", "quoted", "orders the memory"})
+HIDDEN = frozenset({*NOT_SAID, "secret"})
 _MADE_UP = frozenset({"no evidence", "not the user's words", "polarity"})
 _NUMBERED = re.compile(r"\[(\d+)\](?=\s)")
 _ABOUT = re.compile(
