@@ -43,7 +43,7 @@ COMPATIBLE = ("claims_blind2", "claims_blind3", "dialogues_alone")
 """Facts of one person each."""
 LIFE = 700
 """Pairs of them in an epoch."""
-WRITERS = "abcdefg"
+WRITERS = "abcdefghij"
 BASIS, TOLD, WHOLE = 192, 19, 10
 """Sizes of what is seen: of a word's state, of what tells of a word and of a pair."""
 TURNED, CROSSED, APART_COUNTS = 0.5, 0.4, 0.7

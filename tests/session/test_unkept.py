@@ -66,10 +66,8 @@ def test_all_that_comes_is_meant_where_that_is_said_but_what_is_to_be_remembered
 @pytest.mark.parametrize(
     ("debt", "asks"),
     [
-        ("I owe my brother 9311 euros.",
-         "Please don't save that. Anyway, which flour is best for a rye bread?"),
-        ("I owe my brother 9312 euros.",
-         "Don't keep that. But do remember that I bought a red bike."),
+        ("I owe my brother 9311 euros.", "Please don't save that. Anyway, which flour is best?"),
+        ("I owe my brother 9312 euros.", "Don't keep that. But do remember that I bought a bike."),
         ("Я должен брату 9316 евро.", "Не запоминай это. Но запомни, что я купил велосипед."),
     ],
 )  # fmt: skip

@@ -92,7 +92,7 @@ def identity(paths: VaultPaths, autonomy: int) -> None:
     ("words", "facts"),
     [
         ("Remember that I'm 50. What do you know about me?", ["I have a dog", "I'm 50"]),
-        ("Forget about my dog. Remember that I have a cat.", ["I have a cat"]),
+        ("Forget about my dog, and remember that I have a cat.", ["I have a cat"]),
         (
             "Remember that I'm 42. Also remember that I have two kids.",
             ["I have a dog", "I'm 42", "I have two kids"],
@@ -203,6 +203,8 @@ def test_off_the_record_words_hide_themselves_and_nothing_before(desk: Desk) -> 
         (["Mój lekarz nazywa się Nowak"], "Nie, nazywa się Sowa, nie Nowak",
          ["Mój lekarz nazywa się Sowa"]),
         (["I have two cats"], "That's wrong, I have three cats", ["I have three cats"]),
+        (["The schema registry uses Avro"], "We use Protobuf for the schema registry, not Avro",
+         ["We use Protobuf for the schema registry"]),
         (["I have a dog", "The dentist is on Tuesday"], "No, it's Thursday",
          ["The dentist is on Thursday", "I have a dog"]),
         (["The plumber comes on 3 March at 10"], "No, it's 4 March, not 3 March.",

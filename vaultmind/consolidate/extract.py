@@ -78,6 +78,8 @@ _ORDER = re.compile(any_of("order"))
 """What orders a memory about, folded. A guard against pasted text, not a reading of speech."""
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _CARD = re.compile(r"(?<!\d)\d{4}(?:[ -]?\d{4}){2,3}[ -]?\d{1,4}(?!\d)")
+_NOT_TOLD = re.compile(rf"{GAP}|\d{{10}}")
+"""In no fact: what was taken out, and the number of a person, an account, an order."""
 _ASKS = re.compile(r"\?[\"'»”)\s!]*$")
 _CLAUSE = re.compile(
     r"[,;]\s+|\s[-–—]\s+|:\s+|\s(?=(?:and|but|so|because|ale|bo|więc|и|но|а|потому что|так что) )"
@@ -360,7 +362,8 @@ def stretches(words: Sequence[Word], tags: Matrix, text: str) -> list[tuple[str,
         piece, before = statement(text[first:stop]), text[:first].rstrip()
         personal = sort in ("CORE", "PREFERENCE") or len(before.split()) > HEAD
         for_another = before.endswith(":") and personal  # "For the test user: I ..."
-        if len(piece.split()) >= FEWEST and GAP not in piece and not for_another:
+        tells = len(piece.split()) >= FEWEST and not _NOT_TOLD.search(piece)
+        if tells and not for_another:
             found.append((piece, sort, float(likely[begin:end].mean())))
     return found
 

@@ -214,7 +214,7 @@ class Watching(Worker):
         return talk
 
     def _prompted(self, talk: Talk, words: str, cwd: str, told: datetime) -> None:
-        words = "" if is_off(words) else words
+        words = "" if is_off(words, 0.0) else words
         says = bool(words.strip()) and not self._tasks().names_nothing(words)
         self._settle_turn(talk)  # one that was broken off
         for work in talk.works.values():
@@ -240,7 +240,7 @@ class Watching(Worker):
         talk.ids.append(use.id)
         if not talk.prompt:  # what was forgotten or erased since is not read again
             words = asked()
-            talk.prompt = "" if is_off(words) else words
+            talk.prompt = "" if is_off(words, 0.0) else words
         events: defaultdict[str, list[Event]] = defaultdict(list)
         for place, event in _events_of(use, self._holding):
             work = self._work(talk, place, use.time)

@@ -16,6 +16,7 @@ from vaultmind.language.names import agent_meant
 from vaultmind.language.network import Reading, network
 from vaultmind.language.text import readable, sentences
 from vaultmind.language.words import NEGATIONS, SOFT, content, fold
+from vaultmind.tables import table
 
 if TYPE_CHECKING:
     from vaultmind.ports import Matrix
@@ -36,67 +37,54 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
 }
 """Labels that lead to the same act, and the likelihood from which it is done: what destroys needs
 more."""
-SURE = 0.8
-"""Likelihood from which a sentence is a request of its own beside another one."""
+SURE, MEANS_MEMORY = 0.8, 0.6
+"""Likelihood from which a sentence is a request of its own beside another one; and from which the
+memory is spoken to, so that the plainest words for it make a wish not to keep something."""
 CERTAIN = {1: 0.5, 2: 0.6}
 """Mean likelihood of the words of a span, below which it is none: of what is meant, and what is
 wrong."""
-POINTS = 5
-"""Words of a wish not to keep something that only points at what was said."""
+POINTS, NAMED_WITHIN = 5, 4
+"""Words of a wish not to keep something that only points at what was said; words of a message
+within which an agent is named who is to be told something."""
 MAYBE = 0.25
 """Share from which a scope may be meant beside a likelier one."""
-MOST_SENTENCES = 6
-"""Sentences of a message that may hold several requests."""
-NAMED_WITHIN = 4
-"""Words of a message within which an agent is named who is to be told something."""
-MOST_LETTERS = 600
-"""Letters of a message that is read whole; of a longer one both ends are read."""
+MOST_SENTENCES, MOST_LETTERS = 6, 600
+"""Sentences, and parts of them, of a message that may hold several requests; letters of one that is
+read whole: of a longer one both ends are read."""
 _FOR_NOW = re.compile(
     r"\b(?:for (?:now|a (?:moment|minute|second))|na (?:razie|chwilę)|пока)\b", re.I
 )
 """Whoever says that does not mean the memory."""
+_SAYS = {name: re.compile(said, re.I) for name, said in table(__file__)["asks"].items()}
+"""What the network is helped with: see `words.toml`."""
 _NOT = re.compile(r"[,;—-]? (?:not|a nie|nie|а не|не) ([^,;.!?]{1,60})[.!?\s]*$", re.I)
 """How a correction ends that names what was wrong: "Thursday, not Tuesday"."""
-_BUT = re.compile(
-    r"(?:\b(?:not|nie|не)|n['’]t) ([^,;.!?]{1,40}?),? (?:but|tylko|lecz|ale|а|но) ([^,;.!?]{1,60})",
-    re.I,
-)
-"""The same the other way round: "not 69 but 59"."""
-_THAT = re.compile(
-    r"\b(?:that|this|it|last|said|told|tym|to|tego|ostatni\w*|mówił\w*|powiedzia\w*|"
-    r"это\w*|того?|последн\w*|сказал\w*|говорил\w*)\b",
-    re.I,
-)
-"""Words for what was said last."""
 SLIGHTLY, LIKELIER = 0.05, 0.5
 """Share of a topic from which a wish to forget is none for the last fact: without and with them."""
-_CLAUSE = re.compile(r"\b(?:that|że|ze|что)\b")
+_CLAUSE = re.compile(r"\b(?:that|że|ze|что|dass|que)\b", re.I)
 """Begins a clause: "forget that ..." names a fact, whatever follows."""
-_ANNOUNCES = re.compile(
-    r"(?i)about to (?:say|tell)|(?:say|tell you) next|(?:teraz|zaraz|dalej) powiem|powiem dalej"
-    r"|(?:сейчас|дальше) (?:скажу|расскажу)|(?:скажу|расскажу) дальше"
-)
-"""Whoever says that means what comes next."""
 _COMMAND = re.compile(
     r"\W*(?:(?:please|and|also|by the way|proszę|пожалуйста),? )?"
     r"(?:remember(?: that\b|[:,]| (?:the|my|our|to)\b)|zapamiętaj|запомни)",
     re.I,
 )
 """The plainest words for it: whoever begins with them asks, unless the network is sure that not."""
-PLAINLY = 0.15
-"""Likelihood from which that is believed."""
-TAIL = 2
-"""Words at the end of a clause that are not left out alone."""
-TAIL_LETTERS = 12
-"""Letters of a "no, sorry" before what is right."""
-GOES_ON = 0.95
-"""Likelihood from which a topic is forgotten whose sentence goes on: "Forget Rome, let's ..."."""
+PLAINLY, GOES_ON = 0.15, 0.95
+"""Likelihood from which that is believed; and from which a topic is forgotten whose sentence goes
+on: "Forget Rome, let's ..."."""
+TAIL, TAIL_LETTERS = 2, 12
+"""Words at the end of a clause that are not left out alone; letters of a "no, sorry" before what is
+right."""
 _AND_THAT = re.compile(
     r"(?i),? (?:and that (?=(?-i:[A-Z])|(?:i|we|he|she|it|they|my|our|his|her|its|their|the)\b)"
     r"|(?:i|oraz) że |и что |und dass |y que |et que )"
     r"|, (?:and also (?=i\b|we\b|my\b)|[ia] jeszcze (?:że )?|[иа] ещ[её] (?:что )?)",
 )
-_THAT_CLAUSE = re.compile(r"\b(?:that|że|что|dass|que)\b", re.I)
+_AND_DO = re.compile(
+    r"(?i)(?:,? (?:and|then|i|oraz|и)|,) (?=(?:please |proszę |пожалуйста )?(?:remember|forget|note"
+    r"|delete|tell me|zapamiętaj|zapomnij|usuń|powiedz|запомни|забудь|удали|скажи)\b(?!-))"
+)
+"""Stands before another thing that is asked for in the same sentence."""
 FEWEST, ALONE = 3, 0.5
 """Words of a sentence that may be a fact of its own, and likelihood that it can be understood."""
 _ADDRESS = re.compile(
@@ -161,7 +149,7 @@ class Reader:
     def parted(self, text: str) -> tuple[str, ...]:
         """Return the requests of a message, each in its own words; else the whole message."""
         shown = readable(text)
-        found = [text[one.start : one.end] for one in sentences(shown)]
+        found = [one for it in sentences(shown) for one in self._asked(text[it.start : it.end])]
         if not 1 < len(found) <= MOST_SENTENCES:
             return (text,)
         asks = [self.understand(one) for one in found]
@@ -172,6 +160,11 @@ class Reader:
         ends = [*(at + 1 for at in firsts[:-1]), len(found)]
         starts = [0, *ends[:-1]]
         return tuple(" ".join(found[a:b]) for a, b in zip(starts, ends, strict=True))
+
+    def _asked(self, sentence: str) -> list[str]:
+        """Return a sentence in parts that each ask for something of their own; else the whole."""
+        parts = _AND_DO.split(sentence)
+        return parts if all(self.understand(one).payload for one in parts) else [sentence]
 
     def faults(self) -> tuple[str, ...]:
         """Return what is wrong in the person's phrases; the rest of them works."""
@@ -251,9 +244,11 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     """Return the most likely request of a reading, where it is likely enough to be done."""
     asks, lang = reading.heads["asks"], _most(reading.heads["lang"])
     shares = {name: sum(asks[label] for label in labels) for name, (labels, _) in GROUPS.items()}
-    group = _most(shares)
+    out = _kept_out(shares, text)
+    group = "skip" if out else _most(shares)
     # a wish not to keep is near a wish to forget: what one takes of the other is no doubt
     sure = shares[group] + shares.get({"skip": "forget", "forget": "skip"}.get(group, ""), 0)
+    sure = max(sure, out)
     labels, least = GROUPS[group]
     if group == "remember" and _COMMAND.match(text) and not text.rstrip().endswith("?"):
         sure = 1.0 if sure >= PLAINLY else sure
@@ -276,7 +271,7 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
         goes_on = "," in payload or (rest[:1] == "," and len(rest.split()) > 1)
         if goes_on and not _CLAUSE.search(text, begin - 5, begin):
             return Intent(lang=lang)
-    topic = LIKELIER if _THAT.search(text) else SLIGHTLY
+    topic = LIKELIER if _SAYS["that"].search(text) else SLIGHTLY
     if not payload and group == "forget" and asks["forget_topic"] >= topic * sure:
         # "wipe your memory" means no one fact
         begin, end = trimmed(text, 0, len(text))
@@ -303,14 +298,25 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     )
 
 
+def _kept_out(shares: dict[str, float], text: str) -> float:
+    """Return how likely a message asks in the plainest words that it not be kept: "keep this to
+    yourself: ..."; 0 for one that does not, or that does not speak to the memory.
+    """
+    spoken_to = sum(shares[one] for one in ("remember", "forget", "skip"))
+    asks = _SAYS["private"].search(text) and not _COMMAND.match(text)
+    asks = asks and _most(shares) != "forget"
+    return spoken_to if asks and spoken_to >= MEANS_MEMORY else 0.0
+
+
 def _put_right(text: str, new: Place, old: Place) -> tuple[Place, Place]:
     """Return where the new and the old words of a correction stand, where it names both."""
-    if swapped := _BUT.search(text):
+    if swapped := _SAYS["but"].search(text):
         return trimmed(text, *swapped.span(2)), trimmed(text, *swapped.span(1))
     if denied := _NOT.search(text):
         old = trimmed(text, *denied.span(1))
-        if new[0] >= denied.start():  # the words that are wrong are not the new ones
-            new = trimmed(text, text.rfind(",", 0, denied.start()) + 1, denied.start())
+        clause = trimmed(text, text.rfind(",", 0, denied.start()) + 1, denied.start())
+        if new[0] >= denied.start() or " " not in text[clause[0] : new[0]]:
+            new = clause  # the words that are wrong are not the new ones, nor is half of "10:15"
     return new, old
 
 
@@ -329,10 +335,10 @@ def _begin_of(text: str, begin: int, *, whole: bool) -> int:
 
 def _end_of(text: str, end: int) -> int:
     """Return where words end, with the last word or two of their clause."""
-    rest = re.match(r"[^,;!?\n]*", text[end:])
+    rest = re.match(r"[^,;!?\n]*", _as_words(text)[end:])
     tail = rest[0] if rest else ""
-    tail = tail if tail.startswith((" ", ".", "/", "@")) and ". " not in tail else ""
-    is_short = any(map(str.isalnum, tail)) and len(tail.split()) <= TAIL
+    tail = tail if tail.startswith((" ", ".", "/", "@", "x")) and ". " not in tail else ""
+    is_short = any(map(str.isalnum, tail)) and len(tail[1:].split()) <= TAIL
     return trimmed(text, end, end + len(tail))[1] if is_short else end
 
 
@@ -341,7 +347,7 @@ def _scopes(asks: dict[str, float], text: str) -> tuple[Scope, ...]:
 
     What is so short tells nothing itself: "please don't save that".
     """
-    if _ANNOUNCES.search(text):
+    if _SAYS["announces"].search(text):
         return ("after",)
     if ":" not in text and len(text.split()) <= POINTS:
         ahead = asks["skip_after"] >= asks["skip_before"] + asks["skip_this"]
@@ -435,7 +441,7 @@ def stands_alone(text: str) -> bool:
 
 def _parted(text: str) -> list[str]:
     facts = _AND_THAT.split(text)
-    whole = any(len(one.split()) < 2 or _THAT_CLAUSE.search(one) for one in facts)  # noqa: PLR2004
+    whole = any(len(one.split()) < 2 or _CLAUSE.search(one) for one in facts)  # noqa: PLR2004
     return [text] if whole else facts
 
 

@@ -53,7 +53,7 @@ NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
 LATELY = 60
 """Newest messages among which a wish not to keep something is looked for again."""
-UNTRUE = -1.0
+UNTRUE = -0.5
 """Score of a contradiction from which a line makes an earlier one about the same thing untrue."""
 KEPT = 4
 """The last messages, which stay whole however full the window is."""

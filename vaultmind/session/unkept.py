@@ -64,10 +64,10 @@ def keeping(messages: Sequence[Message]) -> Sequence[Message]:
     return [replace(one, text="") if at in gone else one for at, one in enumerate(messages)]
 
 
-def is_off(text: str) -> bool:
-    """Tell whether a person's message surely asks that it be not kept itself."""
+def is_off(text: str, least: float = BEYOND_DOUBT) -> bool:
+    """Tell whether a person's message asks, at least so surely, that it be not kept itself."""
     wish = _wish(text)
-    return wish.scopes[:1] == ("this",) and wish.confidence >= BEYOND_DOUBT
+    return wish.scopes[:1] == ("this",) and wish.confidence >= least
 
 
 def refs_of(agent: str, session: str, messages: Iterable[Message]) -> list[MessageRef]:

@@ -44,16 +44,12 @@ SAME_SHARE = 0.5
 Op = Literal["remember", "replace", "forget"]
 _SAYS = {name: re.compile(said, re.I | re.X) for name, said in table(__file__)["voice"].items()}
 """What means something only after what was said last, and who is meant by a word."""
-SHORT = 4
-"""Words of "no, it's on Thursday", which gives but another value."""
+SHORT, NOTE_LETTERS = 4, 300
+"""Words of "no, it's on Thursday", which gives but another value; letters of a quoted note."""
 SURE, MEANT = 0.45, 0.6
 """Score from which a note, and a fact, answer a question by their meaning."""
-NOTE_LETTERS = 300
-"""Letters of a note that are quoted."""
 Near = Callable[[str, str, Caller, Kind], Sequence[Hit]]
 """Finds facts of an agent, or notes, by some words, as a caller may see them, best first."""
-_READS = ("skip", "recall", "show_memory")
-"""What changes no fact, and may be done again."""
 WORD = re.compile(r"\w+(?:[-'’:.,/]\w+)*")
 Words = Sequence[re.Match[str]]
 """Words where they stand in a text."""
@@ -153,7 +149,7 @@ class Voice:
         intent, chosen = spoken.intent, self._chosen(spoken)
         is_empty = intent.intent == "remember" and not intent.payload
         name = "none" if is_empty else intent.intent
-        if spoken.done and (chosen or name not in ("none", *_READS)):
+        if spoken.done and (chosen or name not in ("none", "skip", "recall", "show_memory")):
             path = self.sessions.reader.paths.brain(spoken.target)
             again = Outcome("unchanged", spoken.target, path=path)
             return spoken.answer(phrase(intent.lang, "again"), again)
@@ -383,7 +379,8 @@ def corrected(
 ) -> tuple[Fact | None, str]:
     """Return the fact to replace and its new text; no text where that is not certain.
 
-    `said` is the whole sentence, `old` what is wrong in it (may be empty), `new` what is right.
+    `said` is the whole sentence, `old` what is wrong in it (may be empty), `new` what is right: a
+    sentence that has all the other words of the fact takes its place.
     Of several facts that they may change `that` is meant, the one touched last; where they change
     none, they may be another value in it. Without a fact the new words are one. Dates behind
     times (`with_dates`) are left out.
@@ -395,7 +392,9 @@ def corrected(
     if len(certain) == 1:
         return certain[0]
     if there and (old or certain):
-        return there[0] if len(there) == 1 else None, ""
+        left = [one for one in content(there[0].text) if not is_among(one, content(old))]
+        says_all = bool(old) and covers(left, content(new)) and stands_alone(new)
+        return (there[0], new if says_all else "") if len(there) == 1 else (None, "")
     text = _other_value(undated(that.text), new) if that and there else ""
     return (that, text) if text else (None, new)
 

@@ -9,7 +9,7 @@ import os
 import re
 import stat as modes
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +20,7 @@ Newline = Literal["\n", "\r\n"]
 
 OPEN_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """No symlink is followed, and a named pipe called `x.md` does not block."""
+_TORN = re.compile(rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})(?=\n)")
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")
 TEMP_PREFIX = ".vaultmind-"
 """Dot names are skipped by Obsidian, by most sync programs and by our own scan."""
@@ -66,8 +67,7 @@ class VaultReader:
 
         Of a linked folder that is away also VaultNotFound.
         """
-        raw, stamp = read_bytes(self.paths.absolute(relative), self, relative)
-        return decode(relative, raw, stamp)
+        return decode(relative, *read_bytes(self.paths.absolute(relative), self, relative))
 
     def read_broken(self, relative: str) -> str:
         """Return a file's lines of text, empty for each that is none. Raises as `read`."""
@@ -110,18 +110,20 @@ def read_bytes(path: Path, reader: VaultReader, relative: str) -> tuple[bytes, F
 def decode(relative: str, raw: bytes, stamp: FileStat) -> FileText:
     """Return a file's bytes as text; raise UnreadableNote when they are not UTF-8.
 
-    A character torn at the very end, as a crash leaves it, is dropped.
+    A character torn at the very end, as a crash leaves it, is dropped; so is one at the end of a
+    line, below which something was written since.
     """
-    bom = raw.startswith(codecs.BOM_UTF8)
-    body = raw[len(codecs.BOM_UTF8) :] if bom else raw
+    body = raw.removeprefix(codecs.BOM_UTF8)
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(body)
     except UnicodeDecodeError as error:
-        place = error.start + (len(raw) - len(body))
-        raise UnreadableNote(relative, f"not UTF-8 (byte {place})") from error
+        if _TORN.search(body):
+            return replace(decode(relative, _TORN.sub(b"", raw), stamp), sha=digest(raw))
+        place = f"byte {error.start + len(raw) - len(body)}"
+        raise UnreadableNote(relative, f"not UTF-8 ({place})") from error
     if "\0" in text:
         raise UnreadableNote(relative, "not text: it holds NUL bytes (binary, or UTF-16)")
-    return FileText(relative, text, digest(raw), stamp, bom, newline_of(text))
+    return FileText(relative, text, digest(raw), stamp, len(body) < len(raw), newline_of(text))
 
 
 def newline_of(text: str) -> Newline:

@@ -307,8 +307,7 @@ def _appended(path: Path, raw: bytes) -> bool:
         if not modes.S_ISREG(before.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         size = before.st_size
-        is_torn = os.pread(descriptor, 1, size - 1) != b"\n" if size else False
-        added = (b"\n" if is_torn else b"") + raw
+        added = raw if not size or os.pread(descriptor, 1, size - 1) == b"\n" else b"\n" + raw
         written = 0
         try:
             written = file.write(added)
