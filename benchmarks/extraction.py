@@ -11,7 +11,7 @@ must. What is neither right nor a maybe is junk; so is a fact that the brain has
 
 Every part was blind once: written by people who did not know the rules, measured, and only then
 looked at, and the rules bettered. From then on its figures say that nothing broke, not how good
-extraction is. Nothing is learnt from rounds 10 to 15 and the traps.
+extraction is. Nothing is learnt from rounds 10 to 16 and the traps.
 """
 
 from __future__ import annotations

@@ -225,7 +225,7 @@ MAX_FACTS = 8
 ASKED_OF_IT = "asked of the memory"
 NOT_SAID = ("quoted", "private", "orders the memory", ASKED_OF_IT)
 """Faults of what is no part of a conversation; the last is that of a request that was heard."""
-MAYBE, KEEPS = 0.3, 0.58
+MAYBE, KEEPS = 0.3, 0.56
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
 stretch of such words from which it is kept."""
 ASKS = 0.9

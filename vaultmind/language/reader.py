@@ -430,7 +430,8 @@ def facts_in(text: str) -> list[str]:
             told[-1] += f" {one}"
         else:
             told.append(one)
-    return [fact for one in told for fact in _parted(one.removesuffix("." * (len(told) > 1)))]
+    told = [_SAYS["filler"].sub("", one.removesuffix("." * (len(told) > 1))) for one in told]
+    return [fact for one in told for fact in _parted(one)]
 
 
 def stands_alone(text: str) -> bool:

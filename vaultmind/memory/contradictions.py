@@ -166,7 +166,7 @@ def _slots(text: str, folded: str) -> Iterator[tuple[str, tuple[Word, ...], tupl
 # number, a denial, met in the other fact. Trained by `benchmarks/train_contradictions.py`.
 
 WEIGHTS = Path(__file__).with_name("contrast.npz")
-SURE = 1.0
+SURE = 1.2
 """Score from which a fact is contradicted: of what it finds in pairs by writers that the networks
 never saw, 98 in a hundred are right."""
 NEAR, LONGEST = 0.25, 100
