@@ -206,7 +206,7 @@ def keys_of(vault: Path) -> dict[str, str]:
 def facts(place: Place) -> Figures:
     """Find the facts of labelled dialogues, and leave out what must not be kept."""
     figures: Figures = {}
-    for part in ("round10", "round11", "round12", "round13", "round14", "round15", "traps"):
+    for part in (*(f"round{number}" for number in range(10, 17)), "traps"):
         results = [extraction.run(one) for one in extraction.load(part)]
         right, junk = (
             sum(len(getattr(one, kind)) for one in results) for kind in ("right", "junk")

@@ -225,7 +225,7 @@ MAX_FACTS = 8
 ASKED_OF_IT = "asked of the memory"
 NOT_SAID = ("quoted", "private", "orders the memory", ASKED_OF_IT)
 """Faults of what is no part of a conversation; the last is that of a request that was heard."""
-MAYBE, KEEPS = 0.3, 0.56
+MAYBE, KEEPS = 0.3, 0.57
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
 stretch of such words from which it is kept."""
 ASKS = 0.9
@@ -234,7 +234,7 @@ FEWEST, HEAD = 2, 2
 """Fewest words of a fact; and most before the colon of a decision of one's own: "Agreed: ..."."""
 _GOES_ON = re.compile(r"(?:[:.,]\d+|[-/]\w+)+")
 """The rest of a word that the marks cut short."""
-UNDONE, SAME_UNDONE, TRUST = -0.5, -2.0, 10.0
+UNDONE, SAME_UNDONE, TRUST = 0.0, -1.5, 10.0
 """Score of a contradiction from which a later sentence of the same talk takes a fact back: less
 than between two facts; and from which it does where it speaks of the same thing. What somebody is
 or likes is taken back less often than what was decided: the surer it is, the more it needs."""
