@@ -253,7 +253,7 @@ def _branch(record: dict[str, Any]) -> list[dict[str, Any]]:
     and `current_node` is the end of the one seen last. A loop in the tree ends it.
     """
     nodes, branch = record["mapping"], dict[str | None, Any]()
-    key = record.get("current_node")
+    key = record.get("current_node") or next(reversed(nodes), None)
     while key in nodes and key not in branch:
         branch[key] = nodes[key].get("message")
         key = nodes[key].get("parent")
