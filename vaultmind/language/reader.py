@@ -51,10 +51,6 @@ MAYBE = 0.25
 MOST_SENTENCES, MOST_LETTERS = 6, 600
 """Sentences, and parts of them, of a message that may hold several requests; letters of one that is
 read whole: of a longer one both ends are read."""
-_FOR_NOW = re.compile(
-    r"\b(?:for (?:now|a (?:moment|minute|second))|na (?:razie|chwilę)|пока)\b", re.I
-)
-"""Whoever says that does not mean the memory."""
 _SAYS = {name: re.compile(said, re.I) for name, said in table(__file__)["asks"].items()}
 """What the network is helped with: see `words.toml`."""
 _NOT = re.compile(r"[,;—-]? (?:not|a nie|nie|а не|не) ([^,;.!?]{1,60})[.!?\s]*$", re.I)
@@ -252,7 +248,8 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     labels, least = GROUPS[group]
     if group == "remember" and _COMMAND.match(text) and not text.rstrip().endswith("?"):
         sure = 1.0 if sure >= PLAINLY else sure
-    if sure < least or (group == "forget" and _FOR_NOW.search(text)):
+    unmeant = _SAYS["joke"].search(text) or (group == "forget" and _SAYS["for_now"].search(text))
+    if sure < least or unmeant:
         return Intent(lang=lang)
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)
