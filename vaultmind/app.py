@@ -157,8 +157,8 @@ class App:
 
     def _open_talks(self) -> None:
         """Open what writes conversations down and follows them as they grow."""
-        idle, hears = self.config.session.idle_minutes, (self._ended, self._grew)
-        self.sessions = SessionLog(self.gate, self.reader, self.clock, idle, *hears)
+        idle, listeners = self.config.session.idle_minutes, (self._ended, self._grew)
+        self.sessions = SessionLog(self.gate, self.reader, self.clock, idle, *listeners)
         self.sessions.own = in_own_words
         self.talks = Conversations(self.sessions, self.gate, self.config)
         self.capture = Capture(self.sessions)

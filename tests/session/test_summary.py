@@ -80,13 +80,6 @@ def test_a_session_leaves_what_was_decided_what_is_open_and_what_it_was_about() 
         assert f"- {said.text}" in text
 
 
-def test_what_reverses_a_decision_takes_its_place() -> None:
-    told = "We decided on Vue.", "решили: ставим газ", "Postanowione: lecimy do Lizbony."
-    then = "No, Svelte after all, Vue is out.", "газ отпал", "zamiast Lizbony jedziemy do Porto"
-    text = active_context([message(2 * n - 1, one) for n, one in enumerate((*told, *then), 1)])
-    assert all(one in text.split("##")[1] for one in then) and not any(one in text for one in told)
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.text(max_size=160), min_size=1, max_size=10), st.integers(20, 300))
 def test_it_is_within_budget_and_made_of_what_was_said(said: list[str], budget: int) -> None:

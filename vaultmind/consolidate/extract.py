@@ -78,7 +78,7 @@ _ORDER = re.compile(any_of("order"))
 """What orders a memory about, folded. A guard against pasted text, not a reading of speech."""
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _CARD = re.compile(r"(?<!\d)\d{4}(?:[ -]?\d{4}){2,3}[ -]?\d{1,4}(?!\d)")
-_NOT_TOLD = re.compile(rf"{GAP}|\d{{10}}")
+_NO_FACT = re.compile(rf"{GAP}|\d{{10}}")
 """In no fact: what was taken out, and the number of a person, an account, an order."""
 _ASKS = re.compile(r"\?[\"'»”)\s!]*$")
 _CLAUSE = re.compile(
@@ -135,7 +135,7 @@ def _utterances(message: Message, at: int, *, withheld: bool) -> Iterator[Uttera
         fault = "orders the memory" if ordered else fault_of(sentence, heard)
         if withheld and fault is None:
             fault = "asked not to keep"
-        fault = ASKED_OF_IT if message.asked else fault
+        fault = A_REQUEST if message.asked else fault
         told = list(_CLAUSE.finditer(sentence)) if fault == "question" else []
         if told:  # "I'm a nurse in Leeds, can you recommend a gym?"
             yield Utterance(sentence[: told[-1].start()], key, at, role, None, heard)
@@ -222,8 +222,8 @@ def statement(text: str) -> str:
 Found = tuple[Candidate, Utterance, float]
 """A fact, the sentence that says it, and how likely it is one that lasts."""
 MAX_FACTS = 8
-ASKED_OF_IT = "asked of the memory"
-NOT_SAID = ("quoted", "private", "orders the memory", ASKED_OF_IT)
+A_REQUEST = "asked of the memory"
+NOT_SAID = ("quoted", "private", "orders the memory", A_REQUEST)
 """Faults of what is no part of a conversation; the last is that of a request that was heard."""
 MAYBE, KEEPS = 0.3, 0.57
 """Likelihood from which a word may belong to a fact that can be understood by itself; and mean of a
@@ -256,7 +256,7 @@ def extract(
     dropped = [
         Dropped(one.text.replace(GAP, "…"), one.fault, (one.key,))
         for one in said
-        if one.fault not in (None, ASKED_OF_IT) and any(map(str.isalnum, one.text))
+        if one.fault not in (None, A_REQUEST) and any(map(str.isalnum, one.text))
     ]
     kept = _still_so(_found(said, dropped), said, dropped)
     merged = merge([*_forgets(said), *kept], messages, brain, max_facts)
@@ -362,8 +362,8 @@ def stretches(words: Sequence[Word], tags: Matrix, text: str) -> list[tuple[str,
         piece, before = statement(text[first:stop]), text[:first].rstrip()
         personal = sort in ("CORE", "PREFERENCE") or len(before.split()) > HEAD
         for_another = before.endswith(":") and personal  # "For the test user: I ..."
-        tells = len(piece.split()) >= FEWEST and not _NOT_TOLD.search(piece)
-        if tells and not for_another:
+        tells = len(piece.split()) >= FEWEST and not for_another
+        if tells and not _NO_FACT.search(piece):
             found.append((piece, sort, float(likely[begin:end].mean())))
     return found
 

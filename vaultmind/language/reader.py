@@ -37,7 +37,7 @@ GROUPS: dict[str, tuple[tuple[str, ...], float]] = {
 }
 """Labels that lead to the same act, and the likelihood from which it is done: what destroys needs
 more."""
-SURE, MEANS_MEMORY = 0.8, 0.6
+SURE, SPOKEN_TO = 0.8, 0.6
 """Likelihood from which a sentence is a request of its own beside another one; and from which the
 memory is spoken to, so that the plainest words for it make a wish not to keep something."""
 CERTAIN = {1: 0.5, 2: 0.6}
@@ -76,7 +76,7 @@ _AND_THAT = re.compile(
     r"|(?:i|oraz) że |и что |und dass |y que |et que )"
     r"|, (?:and also (?=i\b|we\b|my\b)|[ia] jeszcze (?:że )?|[иа] ещ[её] (?:что )?)",
 )
-_AND_DO = re.compile(
+_AND_ALSO = re.compile(
     r"(?i)(?:,? (?:and|then|i|oraz|и)|,) (?=(?:please |proszę |пожалуйста )?(?:remember|forget|note"
     r"|delete|tell me|zapamiętaj|zapomnij|usuń|powiedz|запомни|забудь|удали|скажи)\b(?!-))"
 )
@@ -145,7 +145,7 @@ class Reader:
     def parted(self, text: str) -> tuple[str, ...]:
         """Return the requests of a message, each in its own words; else the whole message."""
         shown = readable(text)
-        found = [one for it in sentences(shown) for one in self._asked(text[it.start : it.end])]
+        found = [one for it in sentences(shown) for one in self._parts(text[it.start : it.end])]
         if not 1 < len(found) <= MOST_SENTENCES:
             return (text,)
         asks = [self.understand(one) for one in found]
@@ -157,9 +157,9 @@ class Reader:
         starts = [0, *ends[:-1]]
         return tuple(" ".join(found[a:b]) for a, b in zip(starts, ends, strict=True))
 
-    def _asked(self, sentence: str) -> list[str]:
+    def _parts(self, sentence: str) -> list[str]:
         """Return a sentence in parts that each ask for something of their own; else the whole."""
-        parts = _AND_DO.split(sentence)
+        parts = _AND_ALSO.split(sentence)
         return parts if all(self.understand(one).payload for one in parts) else [sentence]
 
     def faults(self) -> tuple[str, ...]:
@@ -248,8 +248,10 @@ def _decided(reading: Reading, text: str, offset: int) -> Intent:
     labels, least = GROUPS[group]
     if group == "remember" and _COMMAND.match(text) and not text.rstrip().endswith("?"):
         sure = 1.0 if sure >= PLAINLY else sure
-    unmeant = _SAYS["joke"].search(text) or (group == "forget" and _SAYS["for_now"].search(text))
-    if sure < least or unmeant:
+    is_not_meant = _SAYS["joke"].search(text) or (
+        group == "forget" and _SAYS["for_now"].search(text)
+    )
+    if sure < least or is_not_meant:
         return Intent(lang=lang)
     label = _most({one: asks[one] for one in labels})
     begin, end = span_of(reading, 1, text, offset)
@@ -300,9 +302,9 @@ def _kept_out(shares: dict[str, float], text: str) -> float:
     yourself: ..."; 0 for one that does not, or that does not speak to the memory.
     """
     spoken_to = sum(shares[one] for one in ("remember", "forget", "skip"))
-    asks = _SAYS["private"].search(text) and not _COMMAND.match(text)
-    asks = asks and _most(shares) != "forget"
-    return spoken_to if asks and spoken_to >= MEANS_MEMORY else 0.0
+    other = _COMMAND.match(text) or _most(shares) == "forget"
+    asks = _SAYS["private"].search(text) and not other
+    return spoken_to if asks and spoken_to >= SPOKEN_TO else 0.0
 
 
 def _put_right(text: str, new: Place, old: Place) -> tuple[Place, Place]:

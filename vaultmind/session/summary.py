@@ -21,9 +21,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from vaultmind.config import Config
-from vaultmind.language.reader import intent_of, intents_of
+from vaultmind.language.names import covers
+from vaultmind.language.reader import Intent, intents_of
 from vaultmind.language.text import plain_sentences
-from vaultmind.memory.contradictions import score
+from vaultmind.language.words import content
 from vaultmind.session import sentences as reading
 from vaultmind.session.sentences import KINDS, Kind, Sentence, context_words, read
 from vaultmind.session.unkept import asks_memory, keeping
@@ -53,8 +54,6 @@ NUMBERS_FADE, PACE = 0.1, 20
 """Exponent of a fact with a number; messages in which one of exponent 1 loses half its weight."""
 LATELY = 60
 """Newest messages among which a wish not to keep something is looked for again."""
-UNTRUE = -0.5
-"""Score of a contradiction from which a line makes an earlier one about the same thing untrue."""
 KEPT = 4
 """The last messages, which stay whole however full the window is."""
 HEADER_TOKENS = 4
@@ -146,6 +145,9 @@ def fold(
     language = language or earlier.language
     old = [(line, read(reading.unmarked(line.text), language)) for line in earlier.lines]
     new = list(_read_lines(keeping(messages), earlier.messages, language))
+    said = (plain_sentences(one.text) for one in messages if one.role == "user")
+    fixes = [one for texts in said for one in intents_of(texts) if one.old]
+    old, new = ([one for one in each if not _is_wrong(one[1], fixes)] for each in (old, new))
     lines = _merged([one for one in old if not _is_answered(one, new)], new)
     last = messages[-1]
     whole = replace(
@@ -224,29 +226,22 @@ def _is_answered(one: _Read, later: Sequence[_Read]) -> bool:
     return any(len(wanted & set(o.stems)) >= enough for _, o in after if not o.puts_off)
 
 
-def _takes_back(new: _Read, old: _Read) -> bool:
-    """Tell whether a person's line reverses a decision, or puts right what was said before it:
-    "no, Svelte, Vue is out", "since October, not September".
+def _is_wrong(one: Sentence, fixes: Sequence[Intent]) -> bool:
+    """Tell whether a person put right what a sentence says: "since October, not September".
+
+    A correction is not wrong itself.
     """
-    (line, said), (earlier, before) = new, old
-    may = earlier.kind == "decision" or intent_of(said.text).intent == "correct"
-    shares = not set(said.stems).isdisjoint(before.stems)
-    asserts = may and shares and line.speaker != "assistant" and not said.asks
-    return asserts and score(before.text, said.text) >= UNTRUE
+    said = content(one.text) if fixes else ()
+    wrong = (it for it in fixes if covers(content(it.old), said) and it.payload not in one.text)
+    return any(covers([word], said) for fix in wrong for word in content(fix.payload))
 
 
 def _merged(old: Sequence[_Read], new: Sequence[_Read]) -> list[Line]:
-    """Return old lines and new, without small talk, questions answered at once, repetitions, and
-    what was taken back. What takes a decision back is one.
-    """
+    """Return old lines and new, without small talk, questions answered at once and repetitions."""
     kept = list(old)
     for line, sentence in new:
         if sentence.is_small_talk or _is_answered((line, sentence), new):
             continue
-        wrong = [one for one in kept if _takes_back((line, sentence), one)]
-        if any(earlier.kind == "decision" for earlier, _ in wrong):
-            line = replace(line, kind="decision", weight=max(one.weight for one, _ in wrong))  # noqa: PLW2901
-        kept = [one for one in kept if one not in wrong]
         twin = next((i for i, (_, o) in enumerate(kept) if reading.same(o, sentence)), -1)
         if twin < 0:
             kept.append((line, sentence))

@@ -21,6 +21,7 @@ Newline = Literal["\n", "\r\n"]
 OPEN_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """No symlink is followed, and a named pipe called `x.md` does not block."""
 _TORN = re.compile(rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})(?=\n)")
+"""The beginning of a character whose end a crash cut off."""
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")
 TEMP_PREFIX = ".vaultmind-"
 """Dot names are skipped by Obsidian, by most sync programs and by our own scan."""
